@@ -1,0 +1,1 @@
+"""Members: the people (and the system) in whose name everything happens."""

@@ -1,0 +1,89 @@
+"""The composition root: settings in, a ready App out. The only place that chooses back ends."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from bailiwick.accounts import members
+from bailiwick.base.errors import PlaceError
+from bailiwick.base.place import Place, find_place
+from bailiwick.base.settings import Loaded, Settings, load
+from bailiwick.db.embedded.server import quiet
+from bailiwick.db.engine import Database
+from bailiwick.ledger import settings as kept_settings
+from bailiwick.ledger.events import Actor
+
+
+@dataclass
+class App:
+    """Everything that a command, a worker or a server needs, opened on use. Close it, or use it as a context."""
+
+    place: Place
+    bootstrap: Loaded
+    say: Callable[[str], None] = quiet
+    acting_as: str | None = None
+
+    @classmethod
+    def at(
+        cls,
+        start: Path,
+        *,
+        home: Path | None = None,
+        say: Callable[[str], None] = quiet,
+        acting_as: str | None = None,
+    ) -> "App":
+        """The App of the project at or above this directory. Opens nothing yet."""
+        place = find_place(start, named=home)
+        return cls(place, load(place.settings_file), say, acting_as)
+
+    @cached_property
+    def database(self) -> Database:
+        """The database, started and with a schema that fits. Makes nothing: see `create`."""
+        if self.bootstrap.tree.database.url is None and not self.place.exists:
+            raise PlaceError(
+                f"no Bailiwick data here: {self.place.data} does not exist",
+                hint="bailiwick db upgrade makes it here; elsewhere: bailiwick --home DIR …",
+            )
+        database = self.unchecked_database
+        before, after = database.ensure_schema()
+        if before != after:
+            self.say(f"schema brought from revision {before} to {after}")
+        return database
+
+    @cached_property
+    def unchecked_database(self) -> Database:
+        """The database as it is, whatever its schema."""
+        return Database(self.place.data, self.bootstrap.tree, say=self.say)
+
+    def create(self) -> "App":
+        """Make the data directory if there is none yet, and say where."""
+        if self.bootstrap.tree.database.url is None and self.place.create():
+            self.say(f"new data directory: {self.place.data}")
+        return self
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """All settings, those in the database included."""
+        with self.database.read() as conn:
+            return load(self.place.settings_file, kept_settings.stored(conn))
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.tree
+
+    def actor(self, conn: Connection) -> Actor:
+        """The member in whose name this process acts."""
+        return members.find(conn, self.acting_as) if self.acting_as else members.local_admin(conn)
+
+    def close(self) -> None:
+        if "unchecked_database" in self.__dict__:
+            self.unchecked_database.close()
+
+    def __enter__(self) -> "App":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

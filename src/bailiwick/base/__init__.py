@@ -1,0 +1,1 @@
+"""What everything stands on: errors, settings, clock, logs. Imports nothing of ours."""

@@ -1,0 +1,94 @@
+"""Every error a user can meet, in one tree.
+
+    BailiwickError                 code, HTTP status, exit code, retryable, hint
+    ├── UsageError                 the command or the request is put wrongly
+    │   └── NameRefusedError       what was given is no domain name or page URL that may be crawled
+    ├── SettingsError              a setting is unknown, malformed or shadowed
+    ├── NotFoundError              what was named does not exist
+    ├── ConflictError              somebody else changed it first
+    │   └── IllegalMoveError       this state has no such verb, or this role may not use it
+    ├── PlaceError                 the data directory cannot be used as it is
+    ├── DatabaseError              the database answered no
+    │   ├── SchemaError            schema and program do not fit together
+    │   └── BackupError            a backup cannot be made or read
+    ├── ServerMissingError         a server that is needed cannot be reached or started
+    └── DiskLowError               too little free disk to write safely
+
+Expected outcomes (a 404, a robots.txt that says no, a spent budget) are values, not errors.
+"""
+
+from typing import ClassVar
+
+
+class BailiwickError(Exception):
+    """What a user sees is `error: {message}` and `hint: {hint}`, never a stack trace."""
+
+    code: ClassVar[str] = "error"
+    http_status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(BailiwickError):
+    code = "usage"
+    http_status = 400
+    exit_code = 2
+
+
+class NameRefusedError(UsageError):
+    code = "name_refused"
+
+
+class SettingsError(BailiwickError):
+    code = "settings"
+    http_status = 400
+    exit_code = 2
+
+
+class NotFoundError(BailiwickError):
+    code = "not_found"
+    http_status = 404
+
+
+class ConflictError(BailiwickError):
+    code = "conflict"
+    http_status = 409
+
+
+class IllegalMoveError(ConflictError):
+    code = "illegal_move"
+
+
+class PlaceError(BailiwickError):
+    code = "place"
+
+
+class DatabaseError(BailiwickError):
+    code = "database"
+
+
+class SchemaError(DatabaseError):
+    code = "schema"
+    http_status = 503
+
+
+class BackupError(DatabaseError):
+    code = "backup"
+
+
+class ServerMissingError(BailiwickError):
+    code = "server_missing"
+    http_status = 503
+    exit_code = 5
+    retryable = True
+
+
+class DiskLowError(BailiwickError):
+    code = "disk_low"
+    http_status = 507
+    retryable = True

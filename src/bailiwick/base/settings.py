@@ -1,0 +1,301 @@
+"""The settings tree: what can be set, and where each value came from.
+
+Precedence: environment > file > database > default. Environment names are `BAILIWICK_` + section + `_` + name
+(`BAILIWICK_DATABASE_URL`). No other module reads `os.environ` for settings.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bailiwick.base.errors import SettingsError
+
+ENV_PREFIX = "BAILIWICK_"
+# Names with our prefix that are no settings: where to look, and what the tests read.
+ENV_OTHER = frozenset({"BAILIWICK_HOME", "BAILIWICK_AS", "BAILIWICK_SUITES", "BAILIWICK_SPECS"})
+Seconds: TypeAlias = Annotated[int, Field(ge=0, le=10 * 365 * 86400)]
+Tree: TypeAlias = dict[str, JsonValue]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class DatabaseSettings(Section):
+    """Needed before the database is open: environment or file only."""
+
+    url: SecretStr | None = Field(
+        None, description="PostgreSQL 15 or later to use instead of the embedded server (postgresql://…)."
+    )
+    prepared_statements: bool = Field(
+        False,
+        description="Use server-side prepared statements on `database.url`. "
+        "Leave off behind PgBouncer in transaction mode. The embedded server always uses them.",
+    )
+    binaries: Path | None = Field(
+        None,
+        description="Directory with `postgres` and `initdb` for the embedded server, instead of looking for one.",
+    )
+    server_user: str | None = Field(
+        None,
+        description="Unprivileged system user that runs the embedded server when the command runs as root. "
+        "Unset: `bailiwick`, `postgres` or `nobody`, whichever exists first.",
+    )
+    idle_stop_seconds: Seconds = Field(
+        300, description="Stop the embedded server this long after its last use; 0 keeps it running."
+    )
+    stall_seconds: Seconds = Field(
+        120, description="Give up on a starting server that has made no progress for this long."
+    )
+    connect_timeout_seconds: Seconds = Field(10, ge=2, description="Give up connecting to `database.url` after this.")
+    lock_timeout_seconds: Seconds = Field(10, description="Longest wait for a lock in one statement; 0 waits for ever.")
+    statement_timeout_seconds: Seconds = Field(
+        120, description="Longest single statement of everyday work; 0 has no limit."
+    )
+
+
+class LogSettings(Section):
+    """Needed before the database is open: environment or file only."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level that is logged.")
+    format: Literal["auto", "console", "json"] = Field(
+        "auto", description="auto: console on a terminal, JSON lines elsewhere."
+    )
+
+
+class StorageSettings(Section):
+    min_free_bytes: int = Field(1_000_000_000, ge=0, description="Writing work pauses below this much free disk.")
+    min_free_percent: float = Field(2.0, ge=0, le=100, description="Writing work pauses below this share of free disk.")
+
+
+class DoctorSettings(Section):
+    probe_host: str = Field("example.com", description="Host name that `bailiwick doctor` looks up to test DNS.")
+
+
+class OutboxSettings(Section):
+    keep_days: int = Field(14, ge=1, le=3650, description="Days that outbox messages are kept for listeners.")
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Every field has a default, a unit in its name and a description."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+
+    database: DatabaseSettings = DatabaseSettings()
+    log: LogSettings = LogSettings()
+    storage: StorageSettings = StorageSettings()
+    outbox: OutboxSettings = OutboxSettings()
+    doctor: DoctorSettings = DoctorSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # `load` reads the layers itself, so that it can tell where each value came from.
+        return (init_settings,)
+
+
+BOOTSTRAP_SECTIONS = frozenset({"database", "log"})
+
+
+class Origin(StrEnum):
+    ENVIRONMENT = "environment"
+    FILE = "file"
+    DATABASE = "database"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One leaf of the tree, for people."""
+
+    key: str
+    value: JsonValue
+    default: JsonValue
+    origin: Origin
+    description: str
+    in_database: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A settings tree that knows its origins."""
+
+    tree: Settings
+    origins: Mapping[str, Origin]
+    unknown_environment: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Setting]:
+        for key in keys():
+            yield self.setting(key)
+
+    def setting(self, key: str) -> Setting:
+        check_key(key)
+        section, name = key.split(".")
+        field = type(getattr(self.tree, section)).model_fields[name]
+        return Setting(
+            key=key,
+            value=_shown(getattr(getattr(self.tree, section), name)),
+            default=_shown(field.default),
+            origin=self.origins.get(key, Origin.DEFAULT),
+            description=field.description or "",
+            in_database=section not in BOOTSTRAP_SECTIONS,
+        )
+
+
+def keys() -> tuple[str, ...]:
+    """All settings, as `section.name`, in the tree's order."""
+    return tuple(
+        f"{section}.{name}"
+        for section, field in Settings.model_fields.items()
+        for name in _section_type(field.annotation).model_fields
+    )
+
+
+def environment_name(key: str) -> str:
+    return ENV_PREFIX + key.replace(".", "_").upper()
+
+
+def check_key(key: str) -> None:
+    """Refuse what is no setting, with the nearest name as a hint."""
+    known = keys()
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=1)
+        raise SettingsError(
+            f"unknown setting {key!r}",
+            hint=f"did you mean {near[0]}?" if near else "bailiwick settings show lists them all",
+        )
+
+
+def load(file: Path | None, database: Mapping[str, JsonValue] | None = None) -> Loaded:
+    """Read the layers, lay them over each other and check the result. Raises SettingsError, naming the place."""
+    layers: dict[Origin, Tree] = {
+        Origin.DATABASE: _nested({k: v for k, v in (database or {}).items() if k in keys()}),
+        Origin.FILE: _from_file(file),
+        Origin.ENVIRONMENT: _from_environment(),
+    }
+    merged: Tree = {}
+    origins: dict[str, Origin] = {}
+    for origin, layer in layers.items():
+        for key, value in _leaves(layer):
+            section, _, name = key.partition(".")
+            merged.setdefault(section, {})
+            part = merged[section]
+            if not isinstance(part, dict) or not name:
+                merged[section] = value
+            else:
+                part[name] = value
+            origins[key] = origin
+    try:
+        tree = Settings(**merged)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise _as_settings_error(error, origins, file) from error
+    return Loaded(tree, origins, _unknown_environment())
+
+
+def check_value(key: str, value: JsonValue) -> JsonValue:
+    """The value as it will be stored, or a SettingsError that says what is wrong with it."""
+    check_key(key)
+    section, name = key.split(".")
+    try:
+        tree = Settings(**{section: {name: value}})  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise SettingsError(f"{key}: {error.errors()[0]['msg']} (got {value!r})") from error
+    stored: JsonValue = getattr(tree, section).model_dump(mode="json")[name]
+    return stored
+
+
+def _section_type(annotation: object) -> type[BaseModel]:
+    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        raise TypeError(f"{annotation!r} is no section")
+    return annotation
+
+
+def _shown(value: object) -> JsonValue:
+    if isinstance(value, SecretStr):
+        return "********"
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+def _from_file(file: Path | None) -> Tree:
+    if file is None or not file.exists():
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file}: {error}", hint="the file is TOML: [section], then name = value") from error
+    except OSError as error:
+        raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+
+
+def _from_environment() -> Tree:
+    source = EnvSettingsSource(
+        Settings,
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="_",
+        env_nested_max_split=1,
+        env_ignore_empty=True,
+    )
+    try:
+        found: Tree = source()
+    except ValueError as error:
+        raise SettingsError(f"environment: {error}") from error
+    # A variable with no such leaf (another program's, or a typing mistake) is reported, not fatal.
+    return _nested({key: value for key, value in _leaves(found) if key in keys()})
+
+
+def _unknown_environment() -> tuple[str, ...]:
+    known = {environment_name(key) for key in keys()} | ENV_OTHER
+    return tuple(sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known))
+
+
+def _leaves(tree: Tree) -> Iterator[tuple[str, JsonValue]]:
+    for section, part in tree.items():
+        if isinstance(part, dict):
+            for name, value in part.items():
+                yield f"{section}.{name}", value
+        else:
+            yield section, part
+
+
+def _nested(flat: Mapping[str, JsonValue]) -> Tree:
+    tree: dict[str, dict[str, JsonValue]] = {}
+    for key, value in flat.items():
+        section, name = key.split(".")
+        tree.setdefault(section, {})[name] = value
+    return {section: dict(part) for section, part in tree.items()}
+
+
+def _as_settings_error(error: ValidationError, origins: Mapping[str, Origin], file: Path | None) -> SettingsError:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"][:2])
+    origin = origins.get(key, Origin.FILE)
+    where = {
+        Origin.ENVIRONMENT: environment_name(key),
+        Origin.FILE: f"{file}: {key}",
+        Origin.DATABASE: f"setting {key} in the database",
+        Origin.DEFAULT: key,
+    }[origin]
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(key, (*keys(), *Settings.model_fields), n=1)
+        return SettingsError(
+            f"{where}: there is no such setting",
+            hint=f"did you mean {near[0]}?" if near else "bailiwick settings show lists them all",
+        )
+    hint = f"bailiwick settings set {key} --default" if origin is Origin.DATABASE else None
+    return SettingsError(f"{where}: {first['msg']}", hint=hint)

@@ -1,0 +1,44 @@
+"""What every command gets: the App, opened on use, and a voice on stderr."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bailiwick.app import App
+
+
+class Session:
+    """One run of the program."""
+
+    def __init__(self, *, home: str | None, acting_as: str | None, verbosity: int, quiet: bool) -> None:
+        self._home, self._acting_as, self._verbosity, self._quiet = home, acting_as, verbosity, quiet
+
+    @cached_property
+    def app(self) -> "App":
+        """The App of the project at or above the current directory."""
+        from bailiwick.app import App
+        from bailiwick.base.telemetry import configure
+
+        named = Path(self._home) if self._home else None
+        app = App.at(Path.cwd(), home=named, say=self.say, acting_as=self._acting_as)
+        configure(app.bootstrap.tree.log, verbosity=self._verbosity)
+        return app
+
+    def say(self, message: str) -> None:
+        """Tell what is being done, on stderr."""
+        if not self._quiet:
+            click.echo(click.style(message, dim=True), err=True)
+
+    def close(self) -> None:
+        if "app" in self.__dict__:
+            self.app.close()
+
+
+pass_session = click.make_pass_decorator(Session)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for machines.")
+limit_option = click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most this many rows."
+)

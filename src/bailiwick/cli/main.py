@@ -1,0 +1,121 @@
+"""`bailiwick`: the table of contents, and how every command ends.
+
+Nothing heavy is imported here: a command's module is loaded when it is used, so that `--help` is quick.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from bailiwick import __version__
+from bailiwick.base.errors import BailiwickError
+from bailiwick.cli.context import Session
+
+# name -> (module:command, one line). The lines are compared with the commands' own help by a test.
+COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Look": {
+        "status": ("status:status", "Show what is going on, on one screen."),
+        "events": ("events:events", "Show the audit trail: who did what, when and why."),
+        "doctor": ("doctor:doctor", "Check that everything Bailiwick needs is in order."),
+    },
+    "Set up": {
+        "settings": ("settings:settings", "Show and change settings."),
+        "db": ("db:db", "Look after the database."),
+    },
+    "Learn": {
+        "demo": ("demo:demo", "Take a guided tour in a directory of its own."),
+    },
+}
+
+
+class Contents(click.Group):
+    """A group whose commands are loaded on use and listed by topic."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return [name for topic in COMMANDS.values() for name in topic]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        for topic in COMMANDS.values():
+            if cmd_name in topic:
+                module, _, attribute = topic[cmd_name][0].partition(":")
+                command: click.Command = getattr(import_module(f"bailiwick.cli.{module}"), attribute)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for topic, commands in COMMANDS.items():
+            with formatter.section(topic):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
+
+
+EPILOG = """\b
+Exit codes: 0 a normal end, 1 error, 2 wrong usage, 5 a server is missing, 130 interrupted.
+Data lives in .bailiwick/, looked for from here upward; bailiwick.toml beside it holds settings."""
+
+
+@click.group(
+    cls=Contents,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.option(
+    "--home", type=click.Path(file_okay=False), envvar="BAILIWICK_HOME", help="Use the project in this directory."
+)
+@click.option("--as", "acting_as", metavar="NAME", envvar="BAILIWICK_AS", help="Act as this member instead of you.")
+@click.option("-v", "--verbose", count=True, help="Log more to stderr; twice for everything.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress messages on stderr.")
+@click.version_option(__version__, prog_name="bailiwick")
+@click.pass_context
+def cli(ctx: click.Context, *, home: str | None, acting_as: str | None, verbose: int, quiet: bool) -> None:
+    """Find, judge, approve and crawl web domains, and keep what they hold fresh.
+
+    Each domain is a governed, resumable thing. Everything runs on a real PostgreSQL that needs no set-up.
+    """
+    ctx.obj = Session(home=home, acting_as=acting_as, verbosity=verbose, quiet=quiet)
+    ctx.call_on_close(ctx.obj.close)
+
+
+def run() -> NoReturn:
+    """The program's entry point: run the command, then end with the promised exit code."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; the exit code tells how it ended. Users never see a stack trace unless they ask (-v)."""
+    try:
+        outcome = cli.main(arguments, prog_name="bailiwick", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has seen enough (`bailiwick events | head`).
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (click.Abort, KeyboardInterrupt):
+        return _failed("interrupted", None, 130)
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bailiwick"
+        usage = isinstance(error, click.UsageError)
+        return _failed(error.format_message(), f"{where} --help" if usage else None, 2 if usage else 1)
+    except Exception as error:  # noqa: BLE001 - the last net: a clear line instead of a trace
+        return _explained(error, arguments)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _failed(message: str, hint: str | None, code: int) -> int:
+    click.echo(f"error: {message}", err=True)
+    if hint:
+        click.echo(f"hint: {hint}", err=True)
+    return code
+
+
+def _explained(error: Exception, arguments: list[str]) -> int:
+    if isinstance(error, BailiwickError):
+        return _failed(error.message, error.hint, error.exit_code)
+    if any(argument in ("-v", "-vv", "--verbose") for argument in arguments):
+        import traceback
+
+        traceback.print_exception(error)
+    hint = "this is a fault of Bailiwick; bailiwick -v … shows the details to report"
+    return _failed(f"unexpected {type(error).__name__}: {error}", hint, 1)

@@ -219,6 +219,4 @@ def _own_problems(page: Page, schema: Schema) -> Iterator[str]:
 
 def _unnamed_columns(page: Page, schema: Schema) -> Iterator[str]:
     named = page.named_columns() | {row.column for row in page.own}
-    yield from (
-        f"{column}: a column that the page does not name" for column in sorted(schema.columns - named)
-    )
+    yield from (f"{column}: a column that the page does not name" for column in sorted(schema.columns - named))

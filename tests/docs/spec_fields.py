@@ -21,9 +21,7 @@ _STATEMENT = re.compile(r"\b(?:CREATE|ALTER|INSERT|SELECT|UPDATE)\b")
 _CREATE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*?)\n\);", re.DOTALL)
 _ALTER = re.compile(r"ALTER TABLE (\w+)\s+(?:ADD|ALTER) COLUMN (?:IF NOT EXISTS )?(\w+)([^;]*);")
 _INSERT = re.compile(r"INSERT INTO (\w+) \(([^)]*)\)")
-_COLUMN_LINE = re.compile(
-    r"^ *(?!UNIQUE|PRIMARY|FOREIGN|CHECK|CONSTRAINT)(\w+) +([A-Za-z_]\w*\b.*)$", re.MULTILINE
-)
+_COLUMN_LINE = re.compile(r"^ *(?!UNIQUE|PRIMARY|FOREIGN|CHECK|CONSTRAINT)(\w+) +([A-Za-z_]\w*\b.*)$", re.MULTILINE)
 _DEFAULT = re.compile(r"DEFAULT\s+('[^']*'|[\w.]+(?:\(\))?)")
 _HEADING = re.compile(r"^#{2,5} (?:\d+\. )?(.+?)(?: \(.*\))?$|^\*\*Nested: (\w+)\*\*")
 _TYPE = re.compile(r"(?:interface|class) (\w+) \{")

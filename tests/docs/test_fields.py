@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-import spec_fields
-from fields_page import Page, Schema, parse, problems, schema_of
 from sqlalchemy import CheckConstraint, Column, Index, Integer, MetaData, Table, UniqueConstraint
 
 from bailiwick.db.tables import metadata
+from tests.docs import spec_fields
+from tests.docs.fields_page import Page, Schema, parse, problems, schema_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = parse((ROOT / "docs/reference/fields.md").read_text(encoding="utf-8"))

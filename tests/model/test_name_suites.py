@@ -13,7 +13,7 @@ import pytest
 from bailiwick.base.errors import NameRefusedError
 from bailiwick.model.names import DomainName
 from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules
-from suites import SUITES, json_lines, suite_path
+from tests.suites import SUITES, json_lines, suite_path
 
 ANYWHERE = UrlRules(allow_private=True)
 

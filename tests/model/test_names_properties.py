@@ -128,7 +128,7 @@ def test_sorted_queries_forget_their_order(query: str) -> None:
 @given(st.lists(anything, max_size=8), st.lists(anything.map(lambda text: f"https://example.org/{text}"), max_size=4))
 @example(["0 #"], ["https://example.org/"])
 def test_the_joiner_agrees_with_parsing_each_link(hrefs: list[str], bases: list[str]) -> None:
-    joiner = LinkJoiner(ANYWHERE, capacity=10)
+    joiner = LinkJoiner(ANYWHERE, capacity_bytes=3_000)
     for base in bases:
         if paged("", base) is None:
             continue

@@ -132,7 +132,7 @@ def test_joiner_remembers_a_link_only_for_bases_it_means_the_same_in() -> None:
 
 
 def test_joiner_forgets_rather_than_grows() -> None:
-    joiner = LinkJoiner(capacity=100)
+    joiner = LinkJoiner(capacity_bytes=10_000)
     for number in range(1_000):
         base = f"https://example.org/{number}/"
         assert joiner.page_urls(base, ["a", f"/{number}", "?q"]) == [
@@ -140,7 +140,8 @@ def test_joiner_forgets_rather_than_grows() -> None:
             ("example.org", f"/{number}"),
             ("example.org", f"/{number}/?q"),
         ]
-        assert sum(map(len, joiner._known.values())) + len(joiner._known) <= 100 + 4
+        assert sum(map(len, joiner._known.values())) + len(joiner._known) <= 40
+    assert 0 < joiner._used_bytes <= 12_000
 
 
 def test_joiner_refuses_a_base_that_is_no_url() -> None:

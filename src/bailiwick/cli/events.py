@@ -4,13 +4,14 @@ import click
 
 from bailiwick.base.clock import Clock, SystemClock
 from bailiwick.base.errors import UsageError
+from bailiwick.base.retry import retrying
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session
 from bailiwick.cli.output import Row, show_rows, stamp
-from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Event, Subject, latest, since
 from bailiwick.ledger.reader import Cursor, end_cursor
 
 _POLL_SECONDS = 0.5
+_PATIENCE_SECONDS = 600  # with a database that was stopped or restarted
 _COLUMNS = ("at", "who", "did", "what", "before", "after", "reason")
 
 
@@ -36,14 +37,19 @@ def events(
     shown = [e for e in reversed(page) if not follow or e.cursor <= cursor]
     show_rows(map(_row, shown), _COLUMNS, as_json=as_json, empty="no events yet")
     if follow:
-        _follow(database, cursor, about, as_json=as_json)
+        _follow(session, cursor, about, as_json=as_json)
 
 
-def _follow(database: Database, cursor: Cursor, about: Subject | None, *, as_json: bool) -> None:
+def _follow(session: Session, cursor: Cursor, about: Subject | None, *, as_json: bool) -> None:
     clock: Clock = SystemClock()
-    while True:
+    database = session.app.database
+
+    def next_events() -> list[Event]:
         with database.read() as conn:
-            fresh = since(conn, cursor)
+            return since(conn, cursor)
+
+    while True:
+        fresh = retrying(next_events, clock=clock, limit_seconds=_PATIENCE_SECONDS, say=session.say)
         for event in fresh:
             cursor = event.cursor
             if about is None or (event.subject.kind, event.subject.name) == (about.kind, about.name):

@@ -1,4 +1,4 @@
-"""How results are shown: a table on a terminal, plain columns in a pipe, JSON lines on request."""
+"""How results are shown: a table on a terminal, plain aligned columns in a pipe, JSON lines on request."""
 
 import json
 import sys
@@ -23,8 +23,7 @@ def show_rows(rows: Iterable[Row], columns: Sequence[str], *, as_json: bool, emp
     elif sys.stdout.isatty():
         _rich_table(columns, table)
     else:
-        for line in (columns, *table):
-            click.echo("\t".join(line))
+        _plain_table([column.upper() for column in columns], table)
 
 
 def show_facts(facts: Row, *, as_json: bool) -> None:
@@ -58,6 +57,13 @@ def _cell(value: JsonValue) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # What comes from outside must not move the cursor or forge a column.
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _plain_table(columns: Sequence[str], rows: list[list[str]]) -> None:
+    lines = [[column.replace("_", " ") for column in columns], *rows]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:

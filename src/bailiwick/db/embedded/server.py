@@ -127,9 +127,11 @@ class EmbeddedServer:
         if not layout.initialised:
             self.say(f"making a database in {layout.directory} (PostgreSQL {binaries.version})")
             cluster.initialise(layout, binaries, user)
-        # Nobody holds `running`, so whatever pid this file names, it is not a server on this data.
-        (layout.data / "postmaster.pid").unlink(missing_ok=True)
-        cluster.configure(layout.data, layout.socket_directory(user), user)
+        socket = layout.socket_directory(user)
+        # Nobody holds `running`, so whatever pids these files name (used again, or a zombie's), there is no server.
+        for stale in (layout.data / "postmaster.pid", *socket.glob(".s.PGSQL.*")):
+            stale.unlink(missing_ok=True)
+        cluster.configure(layout.data, socket, user)
         spawn_server(binaries.tool("postgres"), layout, user)
 
     def _wait_until_ready(self, layout: Layout) -> None:

@@ -1,0 +1,52 @@
+# Two commands on a fresh machine with Python 3.11+, pip and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The environment is made without pip inside and filled from outside: Debian's python3 has no ensurepip.
+INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format docs constraints clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/core.stamp  ## Set up and take a guided tour
+	@$(BIN)/bailiwick demo
+
+test: $(VENV)/dev.stamp  ## Set up and run the tests
+	$(BIN)/pytest $(ARGS)
+
+check: $(VENV)/dev.stamp  ## Lint, types, import directions
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev.stamp  ## Put the code in form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/dev.stamp  ## Write the generated reference pages anew
+	$(BIN)/python -m tests.docs.reference
+
+constraints: $(VENV)/dev.stamp  ## Write constraints.txt from what is installed
+	$(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip > constraints.txt
+
+clean:  ## Remove the environment and what tools leave behind
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) --version)"; \
+	    echo "hint: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; } >&2
+	@$(PYTHON) -m pip --version >/dev/null || { echo "error: pip is needed ($(PYTHON) -m pip)"; exit 1; } >&2
+	$(PYTHON) -m venv --without-pip $(VENV)
+
+$(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) -e '.[dev]'
+	@touch $@ $(VENV)/core.stamp

@@ -1,0 +1,42 @@
+"""The program by its real entry point, in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROGRAM = Path(sys.executable).with_name("bailiwick")
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours without settings in it, and doctor's look-up kept on this machine."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BAILIWICK_")}
+    return kept | {"BAILIWICK_DOCTOR_PROBE_HOST": "localhost"} | more
+
+
+def bailiwick(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> Ran:
+    done = subprocess.run(
+        [PROGRAM, *arguments],
+        cwd=cwd,
+        input=stdin,
+        env=environment(**env),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)

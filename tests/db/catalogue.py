@@ -1,0 +1,107 @@
+"""A schema as PostgreSQL prints it, and made-up rows for every table, whatever its columns."""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, text
+
+
+@dataclass
+class TableShape:
+    """What a table is made of; `partition_of` names its parent."""
+
+    partition_of: str | None
+    columns: dict[str, str] = field(default_factory=dict)
+    constraints: dict[str, str] = field(default_factory=dict)
+    indexes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Catalogue:
+    tables: dict[str, TableShape]
+    others: set[str]
+
+    def everything(self) -> set[str]:
+        return set(self.tables) | self.others
+
+
+_TABLES = """
+select c.relname, (select p.relname from pg_inherits i join pg_class p on p.oid = i.inhparent where i.inhrelid = c.oid)
+from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+"""
+_COLUMNS = """
+select c.relname, a.attname, format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end
+    || a.attidentity::text || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
+from pg_attribute a join pg_class c on c.oid = a.attrelid
+left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+"""
+_CONSTRAINTS = """
+select c.relname, k.conname, pg_get_constraintdef(k.oid)
+from pg_constraint k join pg_class c on c.oid = k.conrelid
+where c.relnamespace = 'public'::regnamespace and k.contype <> 'n'
+"""
+_INDEXES = "select tablename, indexname, indexdef from pg_indexes where schemaname = 'public'"
+_OTHERS = """
+select proname from pg_proc where pronamespace = 'public'::regnamespace
+union select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('S', 'v', 'm')
+union select typname from pg_type where typnamespace = 'public'::regnamespace and typtype in ('e', 'd')
+"""
+
+
+def catalogue(conn: Connection) -> Catalogue:
+    tables = {name: TableShape(parent) for name, parent in conn.execute(text(_TABLES))}
+    for query, part in ((_COLUMNS, "columns"), (_CONSTRAINTS, "constraints"), (_INDEXES, "indexes")):
+        for table, name, definition in conn.execute(text(query)):
+            getattr(tables[table], part)[name] = definition
+    return Catalogue(tables, set(conn.execute(text(_OTHERS)).scalars()))
+
+
+def rows_of(conn: Connection, table: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in conn.execute(text(f"select * from {table} t order by t::text"))]
+
+
+def fill(conn: Connection, tables: list[str], *, count: int) -> None:
+    """`count` rows in each table, with foreign keys and triggers out of the way: only the data's survival is tested."""
+    conn.execute(text("set local session_replication_role = replica"))
+    for table in tables:
+        columns = conn.execute(
+            text(
+                "select a.attname, format_type(a.atttypid, null) from pg_attribute a"
+                " where a.attrelid = cast(:t as regclass)"
+                " and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum"
+            ),
+            {"t": table},
+        ).all()
+        names = ", ".join(name for name, _ in columns)
+        values = ", ".join(_value(table, name, kind) for name, kind in columns)
+        conn.execute(
+            text(
+                f"insert into {table} ({names}) overriding system value "
+                f"select {values} from generate_series(100001, {100000 + count}) as n on conflict do nothing"
+            )
+        )
+        assert conn.execute(text(f"select count(*) from {table}")).scalar_one() >= count, f"{table} is not filled"
+
+
+_BY_TYPE = {
+    "bigint": "n",
+    "integer": "n",
+    "smallint": "(n % 100)::smallint",
+    "text": "'text ' || n",
+    "boolean": "n % 2 = 0",
+    "timestamp with time zone": "timestamptz '2026-01-01 00:00+00' + n * interval '1 second'",
+    "jsonb": "jsonb_build_object('n', n)",
+    "double precision": "(n % 100) / 100.0",
+    "numeric": "n / 100.0",
+    "xid8": "n::text::xid8",
+    "bytea": "decode(lpad(to_hex(n), 16, '0'), 'hex')",
+}
+# Columns whose values a check constrains: any of the permitted ones, in turn.
+_BY_COLUMN: dict[tuple[str, str], str] = {
+    ("members", "name"): "'member-' || n",
+    ("members", "role"): "(array['submitter', 'viewer', 'reviewer', 'admin'])[1 + n % 4]",
+}
+
+
+def _value(table: str, column: str, kind: str) -> str:
+    return _BY_COLUMN.get((table, column)) or _BY_TYPE[kind]

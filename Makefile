@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs constraints clean
+.PHONY: help demo test check format docs bench-start constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ format: $(VENV)/dev.stamp  ## Put the code in form
 
 docs: $(VENV)/dev.stamp  ## Write the generated reference pages anew
 	$(BIN)/python -m tests.docs.reference
+
+bench-start: $(VENV)/dev.stamp  ## Measure starting and the size of the install
+	$(BIN)/python benchmarks/start.py
 
 constraints: $(VENV)/dev.stamp  ## Write constraints.txt from what is installed
 	$(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip > constraints.txt

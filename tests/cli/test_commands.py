@@ -66,7 +66,7 @@ def test_events_follow_shows_what_happens_until_interrupted(home: Path) -> None:
         bailiwick("settings", "set", "outbox.keep_days", "22", cwd=home)
         assert [json.loads(follower.stdout.readline())["after"] for _ in range(2)] == [21, 22]
         follower.send_signal(signal.SIGINT)
-        assert follower.wait(10) == 130
+        assert follower.wait(10) == 130, follower.stderr and follower.stderr.read()
 
 
 @pytest.mark.parametrize(
@@ -182,4 +182,4 @@ def test_an_idle_connection_outlives_the_servers_restart(home: Path) -> None:
             assert bailiwick("settings", "set", "outbox.keep_days", str(value), cwd=home).code == 0
             assert json.loads(follower.stdout.readline())["after"] == value
         os.kill(follower.pid, signal.SIGINT)
-        assert follower.wait(10) == 130
+        assert follower.wait(10) == 130, follower.stderr and follower.stderr.read()

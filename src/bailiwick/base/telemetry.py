@@ -3,6 +3,7 @@
 import logging
 import sys
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING
 
 from bailiwick.base.settings import LogSettings
@@ -14,23 +15,37 @@ if TYPE_CHECKING:
 class LogEvent(StrEnum):
     """Every event name that this package logs. One INFO line per outcome of a unit of work."""
 
-    DATABASE_STARTING = "database.starting"
     DATABASE_STARTED = "database.started"
-    DATABASE_STOPPED = "database.stopped"
-    DATABASE_RECOVERING = "database.recovering"
-    DATABASE_IDLE_STOP = "database.idle_stop"
-    WATCHDOG_STARTED = "watchdog.started"
-    WATCHDOG_ENDED = "watchdog.ended"
-    SCHEMA_UPGRADED = "schema.upgraded"
-    SCHEMA_DOWNGRADED = "schema.downgraded"
     DISK_LOW = "disk.low"
+    SCHEMA_CHANGED = "schema.changed"
     STATE_MOVED = "state.moved"
 
 
+_wanted: tuple[LogSettings, int] = (LogSettings(), 0)
+
+
 def configure(settings: LogSettings, *, verbosity: int = 0) -> None:
-    """Set logging up for this process. `verbosity` (-v, -vv) lowers the level that the settings ask for."""
+    """Say how this process logs. `verbosity` (-v, -vv) lowers the level that the settings ask for."""
+    global _wanted  # noqa: PLW0603 - one process has one log
+    _wanted = (settings, verbosity)
+    _set_up.cache_clear()
+
+
+def logger() -> "BoundLogger":
+    """A logger with the context that was bound for this run, domain or lease."""
+    # On first use: importing structlog costs a quarter of a simple command's time.
+    _set_up()
     import structlog
 
+    bound: BoundLogger = structlog.get_logger()
+    return bound
+
+
+@cache
+def _set_up() -> None:
+    import structlog
+
+    settings, verbosity = _wanted
     level = getattr(logging, settings.level.upper())
     level = min(level, {0: logging.CRITICAL, 1: logging.INFO}.get(verbosity, logging.DEBUG))
     on_terminal = sys.stderr.isatty()
@@ -50,11 +65,3 @@ def configure(settings: LogSettings, *, verbosity: int = 0) -> None:
         logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=False,
     )
-
-
-def logger() -> "BoundLogger":
-    """A logger with the context that was bound for this run, domain or lease."""
-    import structlog
-
-    bound: BoundLogger = structlog.get_logger()
-    return bound

@@ -4,6 +4,7 @@ Nothing heavy is imported here: a command's module is loaded when it is used, so
 """
 
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -78,9 +79,19 @@ def cli(ctx: click.Context, *, home: str | None, acting_as: str | None, verbose:
     ctx.call_on_close(ctx.obj.close)
 
 
+_interrupted: list[int] = []
+
+
 def run() -> NoReturn:
     """The program's entry point: run the command, then end with the promised exit code."""
+    signal.signal(signal.SIGINT, _interrupt)
     sys.exit(main(sys.argv[1:]))
+
+
+def _interrupt(number: int, _frame: object) -> NoReturn:
+    # Remembered, because a library that is cleaning up may turn the exception into another one.
+    _interrupted.append(number)
+    raise KeyboardInterrupt
 
 
 def main(arguments: list[str]) -> int:
@@ -99,7 +110,7 @@ def main(arguments: list[str]) -> int:
         usage = isinstance(error, click.UsageError)
         return _failed(error.format_message(), f"{where} --help" if usage else None, 2 if usage else 1)
     except Exception as error:  # noqa: BLE001 - the last net: a clear line instead of a trace
-        return _explained(error, arguments)
+        return _failed("interrupted", None, 130) if _interrupted else _explained(error, arguments)
     return outcome if isinstance(outcome, int) else 0
 
 

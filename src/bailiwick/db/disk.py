@@ -8,6 +8,7 @@ from pathlib import Path
 from bailiwick.base.clock import Clock
 from bailiwick.base.errors import DiskLowError
 from bailiwick.base.settings import StorageSettings
+from bailiwick.base.telemetry import LogEvent, logger
 
 _LOOK_AGAIN_SECONDS = 2.0
 
@@ -46,6 +47,8 @@ class DiskGuard:
         """Raise DiskLowError when there is too little room to write safely."""
         if self._clock.monotonic() - self._looked_at >= _LOOK_AGAIN_SECONDS:
             self._state, self._looked_at = self.state(), self._clock.monotonic()
+            if self._state.is_low:
+                logger().warning(LogEvent.DISK_LOW, free=self._state.free_bytes, needed=self._state.needed_bytes)
         if self._state.is_low:
             raise DiskLowError(
                 f"too little free disk to write safely: {self._state}, {_gigabytes(self._state.needed_bytes)} needed",

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from bailiwick.base.clock import Clock, SystemClock
 from bailiwick.base.errors import BailiwickError, DatabaseError, SchemaError, ServerMissingError
 from bailiwick.base.settings import Settings
+from bailiwick.base.telemetry import LogEvent, logger
 from bailiwick.db import schema
 from bailiwick.db.disk import DiskGuard
 from bailiwick.db.embedded import locks
@@ -60,6 +61,7 @@ class Database:
         except psycopg.OperationalError:
             # Stopped, starting, or killed: start it, or wait for whoever does.
             server.ensure_running()
+            logger().info(LogEvent.DATABASE_STARTED, data=str(server.layout.data))
         try:
             self._announce(server)
             return _connect_embedded(server, database)

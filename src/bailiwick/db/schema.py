@@ -9,6 +9,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from bailiwick.base.errors import SchemaError
+from bailiwick.base.telemetry import LogEvent, logger
 from bailiwick.db.revision import HEAD
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def _migrate(conn: Connection, to: int, run: "Callable[[Config, int], None]") ->
             )
         if before != to:
             run(_config(conn), to)
+            logger().info(LogEvent.SCHEMA_CHANGED, before=before, after=to)
         return before, to
     except DBAPIError as error:
         raise migration_error(error) from error

@@ -19,17 +19,20 @@ import psutil
 import psycopg
 import pytest
 
+from bailiwick.accounts import members
 from bailiwick.base.settings import DatabaseSettings, Settings
 from bailiwick.db.embedded.binaries import available
 from bailiwick.db.embedded.server import EmbeddedServer, postmaster_pid
 from bailiwick.db.embedded.users import ServerUser, server_user
 from bailiwick.db.engine import Database
+from bailiwick.ledger.events import Act, Subject, latest, record
 from tests.servers import open_directory
 
 SOURCE = Path(__file__).parents[2] / "src"
 PACKAGES = next(Path(entry) for entry in sys.path if entry.endswith("site-packages"))
 SCRIPT = Path(sys.executable).with_name("bailiwick")
 LIMIT_SECONDS = 60.0
+_PROBE = Subject("probe", "value")
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="changes to other users: run the suite as root")
 
@@ -62,6 +65,7 @@ class Project:
     user: str | None = None
     settings: dict[str, object] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    prefix: tuple[str, ...] = ()
 
     def __enter__(self) -> "Project":
         return self
@@ -99,7 +103,7 @@ class Project:
         """Start a command and do not wait for it. `file_limit` is the longest file it and its children may write."""
         home = ["--home", str(self.root)] if named else []
         process = subprocess.Popen(
-            [*_limited(file_limit), *program(self.user), *home, *map(str, arguments)],
+            [*self.prefix, *_limited(file_limit), *program(self.user), *home, *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -131,14 +135,26 @@ class Project:
         assert ended.code == 0, ended
         return ended.out
 
-    def put(self, value: float) -> None:
-        """Write something that can be seen again: a setting, and the event about it."""
-        self.ok("settings", "set", "storage.min_free_percent", str(value))
+    def events(self) -> list[dict[str, object]]:
+        """The audit trail, as the command line shows it."""
+        return [json.loads(line) for line in self.ok("events", "--json").splitlines()]
 
-    def got(self) -> list[float]:
-        """Every value that was put, oldest first, from the audit trail."""
-        lines = self.ok("events", "--of", "setting:storage.min_free_percent", "--json").splitlines()
-        return [json.loads(line)["after"] for line in lines]
+    def put(self, value: int) -> None:
+        """Write something that can be seen again, in this process (that is quicker): an event."""
+        with self.database() as database, database.begin() as conn:
+            record(conn, members.system_actor(conn), _PROBE, Act("put", after=value))
+
+    def got(self) -> list[object]:
+        """Every value that was put, oldest first."""
+        with self.database() as database, database.read() as conn:
+            return [event.after for event in reversed(latest(conn, subject=_PROBE, limit=1000))]
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """The door to the database, in this process, with the project's settings; it starts the server like any."""
+        mine = {name.removeprefix("database_"): value for name, value in self.settings.items()}
+        with Database(self.data_root, Settings(database=DatabaseSettings.model_validate(mine))) as database:
+            yield database
 
     def facts(self) -> dict[str, object]:
         """What `db status` says."""
@@ -186,8 +202,15 @@ class Project:
 
     def _environment(self) -> dict[str, str]:
         settings = {f"BAILIWICK_{name.upper()}": str(value) for name, value in self.settings.items()}
-        path = {} if self.user is None else {"PYTHONPATH": f"{SOURCE}:{PACKAGES}"}
-        return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **path, **settings, **self.environment}
+        path = f"{SOURCE}:{PACKAGES}"  # the packages for users who cannot reach the interpreter of the tests
+        return {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": path,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **settings,
+            **self.environment,
+        }
 
 
 @contextmanager
@@ -294,8 +317,14 @@ def end(processes: list[psutil.Process]) -> None:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    _, alive = psutil.wait_procs(processes, timeout=20)
-    assert not alive
+    eventually(lambda: not any(map(_lives, processes)), "they are gone")
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _works_in(process: psutil.Process, directory: Path) -> bool:

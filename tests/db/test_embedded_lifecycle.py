@@ -59,6 +59,7 @@ def test_the_first_command_makes_a_server_in_seconds_and_the_next_starts_it_agai
         assert first.seconds < 20
         project.put(5)
         project.ok("db", "stop")
+        assert project.processes() == []
         again = project.run("status")
         assert again.code == 0, again
         assert again.seconds < 8
@@ -78,10 +79,7 @@ def test_looking_starts_nothing(project: Project) -> None:
 
 def test_six_commands_at_once_in_a_fresh_directory_share_one_server(home: Path) -> None:
     with Project(home) as project:
-        commands = [project.begin("settings", "set", "storage.min_free_percent", str(n)) for n in range(6)]
-        ended = [wait_for_end(command) for command in commands]
-        assert [e.code for e in ended] == [0] * 6, ended
-        assert sorted(project.got()) == [0, 1, 2, 3, 4, 5]
+        _run_six_at_once(project)
         _assert_one_server(project)
 
 
@@ -89,11 +87,17 @@ def test_six_commands_at_once_after_a_crash_share_one_server(project: Project) -
     project.put(50)
     project.kill_server()
     end(project.watchdogs())
+    _run_six_at_once(project)
+    assert project.got() == [50]
+    _assert_one_server(project)
+
+
+def _run_six_at_once(project: Project) -> None:
     commands = [project.begin("settings", "set", "storage.min_free_percent", str(n)) for n in range(6)]
     ended = [wait_for_end(command) for command in commands]
     assert [e.code for e in ended] == [0] * 6, ended
-    assert sorted(project.got()) == [0, 1, 2, 3, 4, 5, 50]
-    _assert_one_server(project)
+    written = [event["after"] for event in project.events() if event["what"] == "setting:storage.min_free_percent"]
+    assert sorted(written, key=str) == [0, 1, 2, 3, 4, 5]
 
 
 def _assert_one_server(project: Project) -> None:
@@ -145,30 +149,29 @@ def test_a_killed_client_harms_neither_the_server_nor_the_others(project: Projec
     project.put(3)
     assert project.pid() == main
     assert other.stdout is not None
-    seen = [other.stdout.readline() for _ in range(2)]
-    assert any("storage.min_free_percent" in line for line in seen), seen
+    assert "probe:value" in other.stdout.readline()
 
 
 def test_a_client_killed_in_the_middle_of_a_start_leaves_a_server_for_the_next(project: Project) -> None:
     starter = project.begin("status")
     eventually(project.server.is_running, "a server process is there")
     starter.kill()
-    main = project.processes()
+    project.ok("status")
     project.put(4)
     assert project.got() == [4]
-    assert project.pid() in [p.pid for p in main] or not main
 
 
 def test_the_server_killed_whole_comes_back_with_what_was_committed(project: Project) -> None:
     project.put(1)
-    with project.connect() as conn:
-        conn.autocommit = False
-        conn.execute("create table half_done as select 1")
-        before = project.pid()
-        project.kill_server()
+    conn = project.connect()
+    conn.autocommit = False
+    conn.execute("create table half_done as select 1")
+    before = project.pid()
+    project.kill_server()
+    conn.close()
     assert not project.server.is_running()
-    project.put(2)
-    assert project.got() == [1, 2]
+    assert "put value" in project.ok("status")
+    assert project.got() == [1]
     assert project.pid() != before
     with project.connect() as conn:
         assert conn.execute("select to_regclass('half_done')").fetchone() == (None,)
@@ -179,16 +182,17 @@ def test_a_server_without_its_main_process_is_replaced(project: Project, busy: b
     """A backend in the middle of a long query outlives the postmaster; nobody may wait for that query."""
     project.put(1)
     before = project.processes()
-    with project.connect() as conn:
-        if busy:
-            conn.pgconn.send_query(b"select count(*) from generate_series(1, 100000000000)")
-            orphan = psutil.Process(conn.info.backend_pid)
-            eventually(lambda: orphan.cpu_times().user > 0.1, "the query runs")
-        os.kill(_known(project.pid()), signal.SIGKILL)
-        ended = project.run("settings", "set", "storage.min_free_percent", "2")
-        assert ended.code == 0, ended
-        assert ended.seconds < 15
-    assert project.got() == [1, 2]
+    conn = project.connect()
+    if busy:
+        conn.pgconn.send_query(b"select count(*) from generate_series(1, 100000000000)")
+        orphan = psutil.Process(conn.info.backend_pid)
+        eventually(lambda: orphan.cpu_times().user > 0.1, "the query runs")
+    os.kill(_known(project.pid()), signal.SIGKILL)
+    ended = project.run("status")
+    conn.close()
+    assert ended.code == 0, ended
+    assert ended.seconds < 15
+    assert project.got() == [1]
     assert not {p.pid for p in before} & {p.pid for p in project.processes()}
 
 
@@ -197,8 +201,8 @@ def test_a_killed_backend_restarts_the_server_by_itself(project: Project) -> Non
     main = project.pid()
     with project.connect() as conn:
         os.kill(conn.info.backend_pid, signal.SIGKILL)
-    project.put(2)
-    assert project.got() == [1, 2]
+    project.ok("status")
+    assert project.got() == [1]
     assert project.pid() == main
 
 
@@ -232,7 +236,7 @@ def test_the_watchdog_waits_for_clients_of_ours_and_of_others(watched: Project) 
     psql.close()
     began = time.monotonic()
     eventually(lambda: not watched.server.is_running(), "the server has stopped")
-    assert time.monotonic() - began >= IDLE * 0.5  # after the last use, not at once
+    assert time.monotonic() - began >= IDLE * 0.2  # after the last use (seen at the last look), not at once
 
 
 def test_a_client_may_be_idle_without_a_connection(watched: Project) -> None:
@@ -287,10 +291,11 @@ def test_stop_is_at_once_whoever_is_connected_and_ends_the_watchdog(home: Path) 
     with opened(home, database_idle_stop_seconds=4) as project:
         project.put(6)
         eventually(lambda: len(project.watchdogs()) == 1, "there is a watchdog")
-        with project.connect() as conn:
-            conn.autocommit = False
-            conn.execute("select 1")
-            stopped = project.run("db", "stop")
+        conn = project.connect()
+        conn.autocommit = False
+        conn.execute("select 1")
+        stopped = project.run("db", "stop")
+        conn.close()
         assert stopped.code == 0, stopped
         assert stopped.out == "stopped\n"
         assert stopped.seconds < 8

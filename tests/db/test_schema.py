@@ -35,7 +35,10 @@ def test_each_revision_goes_down_and_up_with_data(database: Database, revision: 
         fill(conn, older, count=1000)
         before = {name: rows_of(conn, name) for name in older}
         schema.upgrade(conn, revision)
-        assert {name: rows_of(conn, name) for name in older} == before
+        after = {name: rows_of(conn, name) for name in older}
+        # The one table that migrations themselves write to.
+        after["state_moves"] = [row for row in after.get("state_moves", []) if row in before["state_moves"]]
+        assert {name: after[name] for name in older} == before
         schema.downgrade(conn, revision - 1)
         assert {name: rows_of(conn, name) for name in older} == before
         schema.upgrade(conn)

@@ -43,8 +43,8 @@ def _settings() -> str:
 def _states() -> str:
     parts = [
         f"# States and moves\n\n{_NOTICE}",
-        "One function moves a state, by these tables; the database refuses every other move. A move marked with * needs",
-        "a reason. `system` stands for policies, workers and duties.\n",
+        "One function moves a state, by these tables; the database refuses every other move. A move marked with *",
+        "needs a reason. `system` stands for policies, workers and duties.\n",
     ]
     return "\n".join(parts) + "\n" + "\n".join(_machine(machine) for machine in MACHINES)
 
@@ -85,7 +85,8 @@ def _exit_codes() -> str:
         f"# Exit codes and errors\n\n{_NOTICE}",
         "| exit code | meaning |\n| --- | --- |",
         "| 0 | every normal end |\n| 1 | an error |\n| 2 | wrong usage or a wrong setting |",
-        "| 3 | nothing to do, where `--exit-code` asks for it |\n| 4 | a limit was reached, where `--exit-code` asks for it |",
+        "| 3 | nothing to do, where `--exit-code` asks for it |",
+        "| 4 | a limit was reached, where `--exit-code` asks for it |",
         "| 5 | a server that is needed is missing |\n| 130 | interrupted |\n",
         "An error is two lines on stderr, `error: what` and `hint: what to do`. The API uses the same codes.\n",
         "| error | exit code | HTTP status | worth trying again |\n| --- | --- | --- | --- |",

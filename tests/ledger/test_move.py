@@ -101,7 +101,7 @@ def test_the_database_refuses_an_illegal_move_too(database: Database) -> None:
         "insert into members (name, role, state) values ('x', 'admin', 'no such state')",
         "update members set state = 'no such state' where name = 'system'",
     ):
-        with pytest.raises(DatabaseError, match="member cannot go from"), database.begin() as conn:
+        with pytest.raises(IllegalMoveError, match="member cannot go from"), database.begin() as conn:
             conn.execute(text(statement))
 
 

@@ -4,6 +4,7 @@
     ├── UsageError                 the command or the request is put wrongly
     │   └── NameRefusedError       what was given is no domain name or page URL that may be crawled
     ├── SettingsError              a setting is unknown, malformed or shadowed
+    ├── BrokenRuleError            a value breaks a rule of its table
     ├── NotFoundError              what was named does not exist
     ├── ConflictError              somebody else changed it first
     │   └── IllegalMoveError       this state has no such verb, or this role may not use it
@@ -48,6 +49,11 @@ class SettingsError(BailiwickError):
     code = "settings"
     http_status = 400
     exit_code = 2
+
+
+class BrokenRuleError(BailiwickError):
+    code = "broken_rule"
+    http_status = 422
 
 
 class NotFoundError(BailiwickError):

@@ -76,6 +76,47 @@ class StorageSettings(Section):
     min_free_percent: float = Field(2.0, ge=0, le=100, description="Writing work pauses below this share of free disk.")
 
 
+class NamesSettings(Section):
+    collapse_subdomains: bool = Field(
+        False, description="Treat all sub-domains of a site as one domain. After a change, see `domain merge`."
+    )
+    allow_private: bool = Field(
+        False, description="Admit IP addresses, `localhost` and one-word names as domains, for intranets and tests."
+    )
+
+
+class LeaseSettings(Section):
+    seconds: int = Field(1800, ge=1, le=86400, description="How long a lease lasts without a heartbeat.")
+    heartbeat_seconds: int = Field(600, ge=1, le=86400, description="How often a worker extends its leases.")
+    per_shared_key: int = Field(
+        4, ge=1, le=1000, description="Most live leases on domains that one operator probably runs."
+    )
+    new_share: float = Field(0.2, ge=0, le=1, description="Share of each claim for domains that were never crawled.")
+
+
+class CooldownSettings(Section):
+    login_wall_days: float = Field(30, ge=0, le=3650, description="Pause after a login wall.")
+    rate_limited_days: float = Field(7, ge=0, le=3650, description="Pause after too many 429 answers.")
+    forbidden_days: float = Field(14, ge=0, le=3650, description="Pause after too many 403 answers.")
+    unreachable_days: float = Field(7, ge=0, le=3650, description="Pause after DNS or connection failures.")
+    robots_denied_days: float = Field(90, ge=0, le=3650, description="Pause after robots.txt forbade everything.")
+    error_limit_days: float = Field(7, ge=0, le=3650, description="Pause after too many errors in a row.")
+    exhausted_days: float = Field(
+        14, ge=0, le=3650, description="Pause after all known pages were fetched, unless the domain sets its own."
+    )
+    max_retries: int = Field(3, ge=0, le=1000, description="Automatic retries of a blocked domain before a reset.")
+
+
+class PrioritySettings(Section):
+    rank: float = Field(1, description="Weight of the seed list's rank (rank 1 counts 1,000, rank 10,000 counts 600).")
+    yields: float = Field(1000, description="Points for each stored image or wanted item a page.")
+    remaining: float = Field(2, description="Points for each known page that is not fetched yet.")
+    remaining_cap: int = Field(500, ge=0, description="Most pages that count as remaining.")
+    error: float = Field(500, description="Points taken off for an error rate of 1.")
+    stale_day: float = Field(5, description="Points for each day since the last crawl.")
+    step: int = Field(40, ge=1, description="Points in one of the 100 steps of priority.")
+
+
 class DoctorSettings(Section):
     probe_host: str = Field("example.com", description="Host name that `bailiwick doctor` looks up to test DNS.")
 
@@ -93,6 +134,10 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     storage: StorageSettings = StorageSettings()
     outbox: OutboxSettings = OutboxSettings()
+    names: NamesSettings = NamesSettings()
+    lease: LeaseSettings = LeaseSettings()
+    cooldown: CooldownSettings = CooldownSettings()
+    priority: PrioritySettings = PrioritySettings()
     doctor: DoctorSettings = DoctorSettings()
 
     @classmethod

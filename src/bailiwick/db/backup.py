@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bailiwick.base.errors import BackupError, SchemaError
 from bailiwick.db import schema
 from bailiwick.db.embedded.binaries import tool_for
-from bailiwick.db.embedded.users import environment
+from bailiwick.db.embedded.users import ending_signal, environment
 from bailiwick.db.engine import Database
 from bailiwick.db.revision import HEAD
 
@@ -38,20 +39,15 @@ def backup(database: Database, file: Path, *, progress: Progress | None = None) 
     """Write everything into one compressed file; it appears complete or not at all. Returns its size in bytes."""
     half = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
     command, env = _tool(database, "pg_dump")
-    # Opened by us, with our rights: the file belongs to who asked for it.
+    # Made by us, closed to others. By its name: on its standard output pg_dump writes the table of contents twice.
     descriptor = _create(half)
     try:
-        with os.fdopen(descriptor, "wb") as out:
-            _run(
-                [*command, "--format=custom", "--no-owner", "--no-privileges"],
-                env,
-                output=out,
-                grows=half,
-                progress=progress,
-            )
-            os.fsync(out.fileno())
+        arguments = ["--format=custom", "--no-owner", "--no-privileges", f"--file={half}"]
+        _run([*command, *arguments], env, grows=half, progress=progress)
+        os.fsync(descriptor)
         half.rename(file)
     finally:
+        os.close(descriptor)
         half.unlink(missing_ok=True)
     return file.stat().st_size
 
@@ -65,15 +61,16 @@ def restore(database: Database, file: Path) -> Restored:
     with database.connect() as conn:
         name = conn.info.dbname
     database.close()
-    fresh, kept_as = f"{name}_restoring_{secrets.token_hex(4)}", f"{name}_before_{time.strftime('%Y%m%d_%H%M%S')}"
+    fresh, kept_as = _names_beside(name)
     with database.connect("postgres") as control:
         control.autocommit = True
-        control.execute(f'create database "{fresh}" template template0')
+        _refuse_busy(control, name)
+        control.execute(sql.SQL("create database {} template template0").format(sql.Identifier(fresh)))
         try:
             found, revision = _fill(database, fresh, file)
             _swap(control, name, fresh, kept_as)
         except BaseException:
-            control.execute(f'drop database if exists "{fresh}" with (force)')
+            control.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(fresh)))
             raise
     return Restored(found, revision, kept_as)
 
@@ -82,7 +79,7 @@ def drop_database(database: Database, name: str) -> None:
     """Remove a database that a restore kept."""
     with database.connect("postgres") as control:
         control.autocommit = True
-        control.execute(f'drop database "{name}"')
+        control.execute(sql.SQL("drop database {}").format(sql.Identifier(name)))
 
 
 def _fill(database: Database, name: str, file: Path) -> tuple[int, int]:
@@ -106,16 +103,34 @@ def _fill(database: Database, name: str, file: Path) -> tuple[int, int]:
         engine.dispose()
 
 
-def _swap(control: "psycopg.Connection[tuple[object, ...]]", name: str, fresh: str, kept_as: str) -> None:
-    busy = control.execute("select count(*) from pg_stat_activity where datname = %s", [name]).fetchone()
+def _refuse_busy(control: "psycopg.Connection[tuple[object, ...]]", name: str) -> None:
+    """Early, before the long work; `_swap` asks again, with a lock."""
+    query = "select count(*) from pg_stat_activity where datname = %s and backend_type = 'client backend'"
+    busy = control.execute(query, [name]).fetchone()
     if busy is not None and busy[0] != 0:
-        raise BackupError(
-            f"{busy[0]} other connections use the database; nothing was changed",
-            hint="stop workers and web servers (and psql), then restore again",
-        )
-    with control.transaction():
-        control.execute(f'alter database "{name}" rename to "{kept_as}"')
-        control.execute(f'alter database "{fresh}" rename to "{name}"')
+        raise _in_use(f"{busy[0]} connections")
+
+
+def _in_use(who: str | None) -> BackupError:
+    return BackupError(
+        f"others use the database, and nothing was changed: {who}",
+        hint="stop workers and web servers (and psql), then restore again",
+    )
+
+
+def _swap(control: "psycopg.Connection[tuple[object, ...]]", name: str, fresh: str, kept_as: str) -> None:
+    rename = sql.SQL("alter database {} rename to {}")
+    try:
+        with control.transaction():
+            control.execute(rename.format(sql.Identifier(name), sql.Identifier(kept_as)))
+            control.execute(rename.format(sql.Identifier(fresh), sql.Identifier(name)))
+    except psycopg.errors.ObjectInUse as error:
+        raise _in_use(error.diag.message_detail) from error
+
+
+def _names_beside(name: str) -> tuple[str, str]:
+    """Names for the database that comes and the one that goes; PostgreSQL cuts names at 63 bytes."""
+    return f"{name[:40]}_restoring_{secrets.token_hex(4)}", f"{name[:40]}_before_{time.strftime('%Y%m%d_%H%M%S')}"
 
 
 def _refuse_unreadable(database: Database, file: Path) -> None:
@@ -147,12 +162,17 @@ def _run(
     command: list[str],
     env: dict[str, str],
     *,
-    output: object = subprocess.DEVNULL,
     grows: Path | None = None,
     progress: Progress | None = None,
 ) -> None:
-    process = subprocess.Popen(  # type: ignore[call-overload]
-        command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True, errors="replace"
+    process = subprocess.Popen(
+        command,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
     )
     try:
         while True:
@@ -167,12 +187,15 @@ def _run(
         process.communicate()
         raise
     if process.returncode != 0:
+        said += ending_signal(process.returncode)
         lines = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
-        raise BackupError(f"{Path(command[0]).name} failed: {lines[-1]}")
+        raise BackupError(f"{Path(command[0]).name} failed: {lines[-1]}", hint="nothing was changed")
 
 
 def _create(path: Path) -> int:
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise BackupError(f"cannot write {path.parent}: {error.strerror}") from error
+        raise BackupError(
+            f"cannot write in {path.parent}: {error.strerror}", hint="name a file in a directory that you may write to"
+        ) from error

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, text
-from sqlalchemy.exc import DBAPIError
 
 from bailiwick.base.clock import Clock, SystemClock
-from bailiwick.base.errors import BailiwickError, DatabaseError, SchemaError, ServerMissingError
+from bailiwick.base.errors import SchemaError, ServerMissingError
 from bailiwick.base.settings import Settings
 from bailiwick.base.telemetry import LogEvent, logger
 from bailiwick.db import schema
@@ -19,10 +18,12 @@ from bailiwick.db.embedded import locks
 from bailiwick.db.embedded.server import EmbeddedServer, quiet
 from bailiwick.db.embedded.watchdog import ensure_watchdog
 from bailiwick.db.external import ExternalServer
+from bailiwick.db.faults import translated
 from bailiwick.db.revision import HEAD
 
 RawConnection = psycopg.Connection[tuple[object, ...]]
 _USERS_LIMIT_SECONDS = 180.0
+_START_ATTEMPTS = 2
 
 
 class Database:
@@ -42,7 +43,11 @@ class Database:
             if settings.database.url is not None
             else EmbeddedServer(data_root, settings.database, say)
         )
-        self.disk = DiskGuard(data_root, settings.storage, clock or SystemClock()) if self.is_embedded else None
+        self.disk = (
+            DiskGuard(self.server.disk_path, settings.storage, clock or SystemClock())
+            if isinstance(self.server, EmbeddedServer)
+            else None
+        )
         self._users: int | None = None
         self._engine: Engine | None = None
 
@@ -55,18 +60,20 @@ class Database:
         server = self.server
         if isinstance(server, ExternalServer):
             return server.connect(database)
+        # Twice: a watchdog that did not see us coming may stop it again right after the first.
+        for _ in range(_START_ATTEMPTS):
+            try:
+                return self._connect_announced(server, database)
+            except psycopg.OperationalError:
+                # Stopped, starting, or killed: start it, or wait for whoever does.
+                server.ensure_running()
+                logger().info(LogEvent.DATABASE_STARTED, data=str(server.layout.data))
         try:
-            self._announce(server)
-            return _connect_embedded(server, database)
-        except psycopg.OperationalError:
-            # Stopped, starting, or killed: start it, or wait for whoever does.
-            server.ensure_running()
-            logger().info(LogEvent.DATABASE_STARTED, data=str(server.layout.data))
-        try:
-            self._announce(server)
-            return _connect_embedded(server, database)
+            return self._connect_announced(server, database)
         except psycopg.OperationalError as error:
-            raise ServerMissingError(f"no connection to the embedded database: {error}") from error
+            raise ServerMissingError(
+                f"no connection to the embedded database: {error}", hint=f"see {server.layout.log}"
+            ) from error
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -136,6 +143,11 @@ class Database:
             )
             yield conn
 
+    def _connect_announced(self, server: EmbeddedServer, database: str | None) -> RawConnection:
+        self._announce(server)
+        info = server.conninfo(database) if database else server.conninfo()
+        return psycopg.connect(info, connect_timeout=10, application_name="bailiwick")
+
     def _announce(self, server: EmbeddedServer) -> None:
         """Tell the watchdog that this process uses the server, for as long as it lives; see that there is one."""
         layout = server.layout
@@ -150,35 +162,3 @@ class Database:
         os.utime(self._users)
         if server.is_running():
             ensure_watchdog(server)
-
-
-def _connect_embedded(server: EmbeddedServer, database: str | None) -> RawConnection:
-    info = server.conninfo(database) if database else server.conninfo()
-    return psycopg.connect(info, connect_timeout=10, application_name="bailiwick")
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Map what the database says to our own errors, once."""
-    try:
-        yield
-    except BailiwickError:
-        raise
-    except DBAPIError as error:
-        raise _as_ours(error) from error
-
-
-def _as_ours(error: DBAPIError) -> BailiwickError:
-    code = getattr(error.orig, "sqlstate", None)
-    said = str(error.orig).splitlines()[0] if error.orig is not None else str(error)
-    if code == "BW001":
-        return SchemaError(
-            f"this program is older than the database: {said}", hint="upgrade this Bailiwick installation"
-        )
-    if code == "42883" and "bailiwick_enter" in said:
-        return SchemaError("the database has no schema yet", hint="bailiwick db upgrade")
-    if code == "55P03":
-        return DatabaseError(f"somebody else holds a lock: {said}", hint="try again; bailiwick doctor shows long waits")
-    if error.connection_invalidated or code in ("57P01", "57P02", "57P03"):
-        return ServerMissingError(f"the database went away: {said}", hint="try again")
-    return DatabaseError(said)

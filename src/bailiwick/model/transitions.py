@@ -35,6 +35,13 @@ APPROVAL = Machine(
         Transition("suspended", "resume", "approved", DECIDERS),
         Transition("suspended", "reject", "rejected", DECIDERS, needs_reason=True),
         Transition("rejected", "resubmit", "pending_review", ANYBODY, needs_reason=True),
+        # Of two records of one domain, the stricter decision holds.
+        Transition("approved", "merge", "rejected", ADMIN, needs_reason=True),
+        Transition("approved", "merge", "suspended", ADMIN, needs_reason=True),
+        Transition("approved", "merge", "pending_review", ADMIN, needs_reason=True),
+        Transition("pending_review", "merge", "rejected", ADMIN, needs_reason=True),
+        Transition("pending_review", "merge", "suspended", ADMIN, needs_reason=True),
+        Transition("suspended", "merge", "rejected", ADMIN, needs_reason=True),
     ),
 )
 

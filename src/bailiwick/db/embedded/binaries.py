@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bailiwick.base.errors import ServerMissingError
+from bailiwick.db.embedded.files import make_open_directory
 from bailiwick.db.embedded.users import ServerUser
 
 OLDEST_MAJOR = 15
@@ -109,12 +110,14 @@ def reachable(binaries: Binaries, user: ServerUser, copies: Path) -> Binaries:
 
 def _copy_install(install: Path, target: Path) -> None:
     """Copy an installation, and the wheel's shared libraries beside it, appearing all at once."""
-    target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    make_open_directory(target.parent)
     half = target.with_name(f"{target.name}.{os.getpid()}.part")
     package = install.parent
     shutil.copytree(install, half / package.name / install.name, symlinks=True)
     for libraries in package.parent.glob(f"{package.name}.libs"):
         shutil.copytree(libraries, half / libraries.name, symlinks=True)
+    # Whatever the original's modes and the umask: the copy is there to be run by another user.
+    subprocess.run(["/bin/chmod", "-R", "u+rwX,go+rX", half], check=True)
     try:
         half.rename(target)
     except OSError:

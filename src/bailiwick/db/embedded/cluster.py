@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bailiwick.base.errors import BailiwickError, ServerMissingError
 from bailiwick.db.embedded.binaries import Binaries
+from bailiwick.db.embedded.files import open_private
 from bailiwick.db.embedded.layout import PORT, Layout
 from bailiwick.db.embedded.users import ServerUser, client_user
 
@@ -43,8 +44,11 @@ log_startup_progress_interval = '1s'
 """
 
 
-def initialise(layout: Layout, binaries: Binaries, user: ServerUser, *, name: str = "data") -> Path:
-    """Make a new data directory under this name; it appears complete or not at all."""
+def initialise(layout: Layout, binaries: Binaries, user: ServerUser, *, running: int, name: str = "data") -> Path:
+    """Make a new data directory under this name; it appears complete or not at all.
+
+    initdb holds the `running` lock too: it may outlive a killed parent, and the next start must wait for its end.
+    """
     _remove_halves(layout, name)
     half = layout.directory / f"{name}.{secrets.token_hex(4)}.part"
     result = user.run(
@@ -61,14 +65,15 @@ def initialise(layout: Layout, binaries: Binaries, user: ServerUser, *, name: st
                 "--no-instructions",
             ),
             *_locale(binaries.major),
-        ]
+        ],
+        pass_fds=(running,),
     )
     if result.returncode != 0:
         shutil.rmtree(half, ignore_errors=True)
         raise explain_failure(result.stdout, f"cannot make a data directory in {layout.directory}")
-    with (half / "postgresql.conf").open("a") as file:
+    with os.fdopen(open_private(half / "postgresql.conf"), "a") as file:
         file.write("\ninclude 'bailiwick.conf'\n")
-    _write_private(half / "bailiwick.conf", "", user)
+    _write_private(half / "bailiwick.conf", "")
     final = layout.directory / name
     half.rename(final)
     return final
@@ -76,11 +81,12 @@ def initialise(layout: Layout, binaries: Binaries, user: ServerUser, *, name: st
 
 def configure(data: Path, socket: Path, user: ServerUser) -> None:
     """Write what we decide about the server: its settings, and who may connect (its owner)."""
-    escaped = str(socket).replace("'", "''")
-    _write_private(data / "bailiwick.conf", _CONFIGURATION.format(port=PORT, socket=escaped), user)
-    _write_private(data / "pg_hba.conf", "local all all peer map=owner\n", user)
-    names = dict.fromkeys((client_user(), user.name))
-    _write_private(data / "pg_ident.conf", "".join(f'owner "{name}" {ROLE}\n' for name in names), user)
+    escaped = str(socket).replace("\\", "\\\\").replace("'", "''").replace('"', '""')
+    _write_private(data / "bailiwick.conf", _CONFIGURATION.format(port=PORT, socket=escaped))
+    _write_private(data / "pg_hba.conf", "local all all peer map=owner\n")
+    # Root may become anybody: who starts the server as its owner need not shut root out.
+    names = dict.fromkeys((client_user(), user.name, "root"))
+    _write_private(data / "pg_ident.conf", "".join(f'owner "{name}" {ROLE}\n' for name in names))
 
 
 def explain_failure(output: str, what: str) -> BailiwickError:
@@ -97,6 +103,7 @@ _DISK_HINT = "make room, or raise the limit (df -h, ulimit -f); nothing that was
 _FAILURES = (
     ("No space left on device", "the disk is full", _DISK_HINT),
     ("File too large", "a file could not grow: the disk quota or file size limit is reached", _DISK_HINT),
+    ("File size limit exceeded", "a file could not grow: the file size limit is reached", _DISK_HINT),
     ("Disk quota exceeded", "the disk quota is used up", _DISK_HINT),
     (
         "could not look up effective user ID",
@@ -140,10 +147,8 @@ def _remove_halves(layout: Layout, name: str) -> None:
         shutil.rmtree(half, ignore_errors=True)
 
 
-def _write_private(path: Path, text: str, user: ServerUser) -> None:
+def _write_private(path: Path, text: str) -> None:
     half = path.with_name(path.name + ".part")
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
+    with os.fdopen(open_private(half, truncate=True), "w", encoding="utf-8") as file:
         file.write(text)
-    user.own(half)
     half.rename(path)

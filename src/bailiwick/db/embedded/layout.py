@@ -4,10 +4,12 @@ import hashlib
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from bailiwick.base.errors import PlaceError
+from bailiwick.db.embedded.files import make_open_directory, open_private
 from bailiwick.db.embedded.users import ServerUser
 
 SYSTEM_DIRECTORY = Path("/var/lib/bailiwick")
@@ -32,12 +34,15 @@ class Layout:
             return self.directory / (self.directory / _CURRENT).read_text().strip()
         except FileNotFoundError:
             return self.directory / "data"
+        except OSError as error:
+            raise _closed(self.directory, error) from error
 
     def switch_data(self, name: str) -> None:
         """Make another data directory the live one, at once or not at all."""
         half = self.directory / f"{_CURRENT}.part"
-        half.write_text(name + "\n")
-        with half.open() as file:
+        with os.fdopen(open_private(half, truncate=True), "w") as file:
+            file.write(name + "\n")
+            file.flush()
             os.fsync(file.fileno())
         half.rename(self.directory / _CURRENT)
 
@@ -81,35 +86,50 @@ class Layout:
     def socket_directory(self, user: ServerUser) -> Path:
         """A directory for the socket that only the server's user (and root) can enter, with a path short enough."""
         inside = self.directory / "socket"
-        if len(os.fsencode(inside)) <= _LONGEST_SOCKET_DIRECTORY:
+        # A comma parts two hosts for libpq, and there is no way to quote it.
+        if len(os.fsencode(inside)) <= _LONGEST_SOCKET_DIRECTORY and "," not in str(inside):
             _make_private(inside, user)
             return inside
-        digest = hashlib.sha256(os.fsencode(self.directory)).hexdigest()[:12]
         shared = Path(tempfile.gettempdir())
         if len(os.fsencode(shared)) > _LONGEST_SOCKET_DIRECTORY - 40:
             shared = Path("/tmp")  # noqa: S108 - the directory below is private and checked
         for attempt in range(100):
-            candidate = shared / f"bailiwick-{user.uid}-{digest}-{attempt}"
+            candidate = shared / f"bailiwick-{user.uid}-{_digest(self.directory)}-{attempt}"
             if _make_private(candidate, user):
                 return candidate
         raise PlaceError(f"no usable socket directory in {shared}", hint="somebody else owns all names tried there")
 
     def server_socket(self) -> Path:
-        """The socket directory that the running server says it uses."""
+        """The socket directory of the running server: inside, or the one outside that the server says it uses."""
         try:
             told = (self.data / "postmaster.pid").read_text().splitlines()[4]
         except (OSError, IndexError):
             told = ""
-        # While it starts, the line is not there yet, or empty.
-        return Path(told) if told.startswith("/") else self.directory / "socket"
+        # While it starts, the line is not there yet, or empty. In a copied project it names the original's server.
+        return Path(told) if _digest(self.directory) in told else self.directory / "socket"
 
 
 def find_layout(data_root: Path) -> Layout:
     """The server's directory for a project: inside it, or where it was put because the server's user cannot get in."""
-    pointer = data_root / _POINTER
-    if pointer.exists():
-        return Layout(Path(pointer.read_text().strip()), moved=True)
-    return Layout(data_root / "pg")
+    try:
+        directory = Path((data_root / _POINTER).read_text().strip())
+    except FileNotFoundError:
+        return Layout(data_root / "pg")
+    except OSError as error:
+        raise _closed(data_root, error) from error
+    if directory.parent != SYSTEM_DIRECTORY:
+        raise PlaceError(f"{data_root / _POINTER} names {directory}", hint=f"it must be below {SYSTEM_DIRECTORY}")
+    return Layout(directory, moved=True)
+
+
+def owner_of(data_root: Path) -> int:
+    """The uid that the data belongs to, or will; root's own (0) is for nobody in particular."""
+    for path in (find_layout(data_root).directory, data_root):
+        try:
+            return path.stat().st_uid
+        except OSError:
+            continue
+    return 0
 
 
 def make_layout(data_root: Path, user: ServerUser) -> Layout:
@@ -118,9 +138,10 @@ def make_layout(data_root: Path, user: ServerUser) -> Layout:
     if layout.moved or layout.directory.is_dir() or user.can_reach(data_root):
         _make_directory(layout.directory, user)
         return layout
-    digest = hashlib.sha256(os.fsencode(data_root.resolve())).hexdigest()[:12]
-    layout = Layout(SYSTEM_DIRECTORY / digest, moved=True)
-    SYSTEM_DIRECTORY.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if not user.switched:
+        raise PlaceError(f"{data_root} is closed to user {user.name}", hint="run this as its owner, or as root")
+    layout = Layout(SYSTEM_DIRECTORY / _digest(data_root), moved=True)
+    make_open_directory(SYSTEM_DIRECTORY)
     _make_directory(layout.directory, user)
     (data_root / _POINTER).write_text(f"{layout.directory}\n")
     return layout
@@ -128,8 +149,7 @@ def make_layout(data_root: Path, user: ServerUser) -> Layout:
 
 def _make_directory(path: Path, user: ServerUser) -> None:
     try:
-        path.mkdir(mode=0o700, exist_ok=True)
-        user.own(path)
+        _make_private(path, user)
     except OSError as error:
         raise PlaceError(
             f"cannot create {path}: {error.strerror}",
@@ -137,12 +157,22 @@ def _make_directory(path: Path, user: ServerUser) -> None:
         ) from error
 
 
+def _digest(directory: Path) -> str:
+    return hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:12]
+
+
+def _closed(directory: Path, error: OSError) -> PlaceError:
+    return PlaceError(
+        f"cannot look into {directory}: {error.strerror}", hint="run this as the user whose data it is, or as root"
+    )
+
+
 def _make_private(path: Path, user: ServerUser) -> bool:
     """Make the directory, or take it if it is already exactly that: a directory, closed, and the server's own."""
-    try:
+    with suppress(FileExistsError):
         path.mkdir(mode=0o700)
+    # Empty and root's: just made, now or by somebody who was killed before the next line.
+    if user.switched and path.lstat().st_uid == 0 and not any(path.iterdir()):
         user.own(path)
-    except FileExistsError:
-        pass
     found = path.lstat()
     return stat.S_ISDIR(found.st_mode) and found.st_uid == user.uid and stat.S_IMODE(found.st_mode) == 0o700

@@ -9,19 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bailiwick.base.errors import PlaceError, ServerMissingError
+from bailiwick.db.embedded.files import open_private
 
 _POLL_SECONDS = 0.05
 
 
 def open_lock(path: Path) -> int:
     """A descriptor to lock on; the file is made if it is missing. Never inherited by accident."""
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise PlaceError(
-            f"cannot open {path}: {error.strerror}",
-            hint="the data directory must be writable for the user who runs this",
-        ) from error
+    return open_private(path)
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
@@ -43,12 +38,13 @@ def unlock(descriptor: int) -> None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether any process holds the exclusive lock on this file (or, for a shared lock, any share of it)."""
+    """Whether any process holds the exclusive lock on this file."""
     if not path.exists():
         return False
     descriptor = open_lock(path)
     try:
-        return not try_lock(descriptor)
+        # Shared, so that two who look at the same time do not take each other for the holder.
+        return not try_lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
 

@@ -5,11 +5,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
@@ -18,7 +17,11 @@ from bailiwick.base.settings import DatabaseSettings
 from bailiwick.db.embedded import binaries as binaries_
 from bailiwick.db.embedded import cluster, locks
 from bailiwick.db.embedded.binaries import Binaries
-from bailiwick.db.embedded.layout import PORT, SYSTEM_DIRECTORY, Layout, find_layout, make_layout
+from bailiwick.db.embedded.files import open_private
+from bailiwick.db.embedded.layout import PORT, SYSTEM_DIRECTORY, Layout, find_layout, make_layout, owner_of
+from bailiwick.db.embedded.processes import end_orphans, says_starting
+from bailiwick.db.embedded.processes import postmaster_pid as postmaster_pid  # noqa: PLC0414 - the commands take it from here
+from bailiwick.db.embedded.progress import Progress, tail
 from bailiwick.db.embedded.users import ServerUser, environment, server_user
 
 Say = Callable[[str], None]
@@ -41,11 +44,17 @@ class EmbeddedServer:
 
     @property
     def user(self) -> ServerUser:
-        return server_user(self.settings.server_user)
+        return server_user(self.settings.server_user, owner=owner_of(self.data_root))
 
     @property
     def layout(self) -> Layout:
         return find_layout(self.data_root)
+
+    @property
+    def disk_path(self) -> Path:
+        """Where it writes, for who looks at the free space."""
+        layout = self.layout
+        return layout.directory if layout.moved else self.data_root
 
     def conninfo(self, database: str = cluster.DATABASE) -> str:
         """How to connect to the running server, for libpq. There is no password in it: the kernel vouches."""
@@ -66,11 +75,9 @@ class EmbeddedServer:
                 f"{self.data_root} is closed to the server's user {self.user.name!r}; data goes to {layout.directory}"
             )
         with self.exclusive(layout):
-            if self.answers():
-                return
-            if not self.is_running():
-                self._start(layout)
-            self._wait_until_ready(layout)
+            if not self.answers():
+                self._bring_up(layout)
+            # Also when it answers: who started it may have been killed before this.
             _ensure_database(self.conninfo("postgres"))
 
     def answers(self) -> bool:
@@ -93,17 +100,25 @@ class EmbeddedServer:
         """`stop` for who holds the lock already."""
         if not self.is_running():
             return False
-        pid = postmaster_pid(layout)
-        if pid is not None:
-            os.kill(pid, mode)
+        socket, told = layout.server_socket(), None
         deadline = time.monotonic() + _STOP_LIMIT_SECONDS
         while self.is_running():
+            pid = postmaster_pid(layout)
+            if pid is None:
+                end_orphans(layout)
+            elif pid != told:
+                told = pid
+                with suppress(ProcessLookupError):
+                    os.kill(pid, mode)
             if time.monotonic() >= deadline:
                 raise ServerMissingError(
                     f"the server has not stopped within {_STOP_LIMIT_SECONDS:.0f} seconds",
                     hint=f"see {layout.log}",
                 )
             time.sleep(_POLL_SECONDS)
+        if not socket.is_relative_to(layout.directory):
+            with suppress(OSError):
+                socket.rmdir()
         return True
 
     @contextmanager
@@ -121,85 +136,81 @@ class EmbeddedServer:
         chosen = binaries_.choose(layout.data_major, self.settings.binaries)
         return binaries_.reachable(chosen, self.user, SYSTEM_DIRECTORY)
 
+    @contextmanager
+    def claimed(self, layout: Layout) -> Iterator[int]:
+        """The `running` lock, to be inherited by programs that work on the data: a killed parent does not free it."""
+        running = locks.open_lock(layout.running)
+        try:
+            if not locks.wait_for_lock(running, limit_seconds=_STOP_LIMIT_SECONDS):
+                raise ServerMissingError("processes of the last server are still there", hint=f"see {layout.log}")
+            yield running
+        finally:
+            os.close(running)
+
+    def _bring_up(self, layout: Layout) -> None:
+        # What is there may be starting, or ending: the rest of a killed server, or an initdb that lost its parent.
+        if self.is_running() and self._came_up(layout):
+            return
+        self._start(layout)
+        if not self._came_up(layout):
+            raise cluster.explain_failure(tail(layout.log), f"the database did not start (log: {layout.log})")
+
     def _start(self, layout: Layout) -> None:
         user = self.user
         binaries = self.binaries(layout)
-        if not layout.initialised:
-            self.say(f"making a database in {layout.directory} (PostgreSQL {binaries.version})")
-            cluster.initialise(layout, binaries, user)
-        socket = layout.socket_directory(user)
-        # Nobody holds `running`, so whatever pids these files name (used again, or a zombie's), there is no server.
-        for stale in (layout.data / "postmaster.pid", *socket.glob(".s.PGSQL.*")):
-            stale.unlink(missing_ok=True)
-        cluster.configure(layout.data, socket, user)
-        spawn_server(binaries.tool("postgres"), layout, user)
+        with self.claimed(layout) as running:
+            if not layout.initialised:
+                self.say(f"making a database in {layout.directory} (PostgreSQL {binaries.version})")
+                cluster.initialise(layout, binaries, user, running=running)
+            socket = layout.socket_directory(user)
+            # Nobody held `running`, so whatever pids these files name (used again, or a zombie's), there is no server.
+            for stale in (layout.data / "postmaster.pid", *socket.glob(".s.PGSQL.*")):
+                stale.unlink(missing_ok=True)
+            cluster.configure(layout.data, socket, user)
+            spawn_server(binaries.tool("postgres"), layout, user, running=running)
 
-    def _wait_until_ready(self, layout: Layout) -> None:
-        """Wait as long as the server makes progress: recovery after a crash may take longer than any fixed limit."""
-        progress = _Progress(layout, self.settings.stall_seconds, self.say)
+    def _came_up(self, layout: Layout) -> bool:
+        """Wait as long as the server makes progress: recovery after a crash may take longer than any fixed limit.
+
+        False when it ends instead.
+        """
+        progress = Progress(layout, self.settings.stall_seconds, self.say)
         while True:
             # Before the question, so that a server that dies in between is asked once more.
             alive = self.is_running()
-            try:
-                psycopg.connect(self.conninfo("postgres"), connect_timeout=2).close()
-            except psycopg.OperationalError as error:
-                if not alive:
-                    raise cluster.explain_failure(
-                        progress.new_log(), f"the database did not start (log: {layout.log})"
-                    ) from error
-                progress.check()
-                time.sleep(_POLL_SECONDS)
-            else:
-                return
+            if not (alive and says_starting(layout)) and self._accepts():
+                return True
+            if not alive:
+                return False
+            if postmaster_pid(layout) is None:
+                end_orphans(layout)
+            progress.check()
+            time.sleep(_POLL_SECONDS)
+
+    def _accepts(self) -> bool:
+        """Like `answers`, but a server that says no, rather than «not yet», is not worth waiting for."""
+        try:
+            psycopg.connect(self.conninfo("postgres"), connect_timeout=2).close()
+        except psycopg.OperationalError as error:
+            said = str(error).partition("FATAL:")[2].strip()
+            if said and not said.startswith("the database system is"):
+                raise ServerMissingError(
+                    f"the database refuses connections: {said.splitlines()[0]}",
+                    hint="bailiwick db status shows the server; bailiwick db stop ends it and every connection",
+                ) from error
+            return False
+        return True
 
 
-class _Progress:
-    """Tells a slow start from a stuck one by the server's log, and passes on what it says about recovery."""
-
-    def __init__(self, layout: Layout, stall_seconds: float, say: Say) -> None:
-        self._layout, self._stall_seconds, self._say = layout, stall_seconds, say
-        self._size = self._start = 0
-        self._moved_at = self._told_at = time.monotonic()
-
-    def check(self) -> None:
-        now = time.monotonic()
-        size = self._layout.log.stat().st_size if self._layout.log.exists() else 0
-        if size != self._size:
-            self._size, self._moved_at = size, now
-        if now - self._moved_at > self._stall_seconds:
-            raise ServerMissingError(
-                f"the database is starting but has made no progress for {self._stall_seconds:.0f} seconds",
-                hint=f"see {self._layout.log}; [database] stall_seconds sets the limit; it may still come up by itself",
-            )
-        if now - self._told_at >= 1:
-            self._told_at = now
-            self._say(self._latest())
-
-    def new_log(self) -> str:
-        return _tail(self._layout.log)
-
-    def _latest(self) -> str:
-        lines = self.new_log().splitlines()
-        for line in reversed(lines):
-            if "in progress, elapsed time" in line:
-                return "the database is recovering after a crash: " + line.partition("LOG:")[2].strip()
-        return "waiting for the database to start"
-
-
-def spawn_server(postgres: Path, layout: Layout, user: ServerUser) -> None:
+def spawn_server(postgres: Path, layout: Layout, user: ServerUser, *, running: int) -> None:
     """Start the server as nobody's child: it outlives this process, and inherits the `running` lock."""
     if layout.log.exists():
         layout.log.rename(layout.log.with_suffix(".log.1"))  # the last run's, for who asks why it ended
-    running = locks.open_lock(layout.running)
-    log = os.open(layout.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    log = open_private(layout.log, truncate=True)
     try:
-        if not locks.wait_for_lock(running, limit_seconds=_STOP_LIMIT_SECONDS):
-            raise ServerMissingError("processes of the last server are still there", hint=f"see {layout.log}")
-        os.set_inheritable(running, True)
         detach([postgres, "-D", layout.data], log=log, keep=running, options=user.switch())
     finally:
         os.close(log)
-        os.close(running)
 
 
 def detach(command: list[str | Path], *, log: int, keep: int | None, options: dict[str, object]) -> None:
@@ -209,26 +220,13 @@ def detach(command: list[str | Path], *, log: int, keep: int | None, options: di
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
-        env=environment(),
         cwd="/",
         start_new_session=True,
         pass_fds=() if keep is None else (keep,),
         check=True,
         timeout=30,
-        **options,
+        **({"env": environment()} | options),
     )
-
-
-def postmaster_pid(layout: Layout) -> int | None:
-    """The server's main process, if the pid file names a live process that really is it."""
-    try:
-        lines = (layout.data / "postmaster.pid").read_text().splitlines()
-        process = psutil.Process(int(lines[0]))
-        # A pid can be used again: only a process that is as old as the file says is the one.
-        same = abs(process.create_time() - int(lines[2])) < 60 and "postgres" in process.name()
-    except (OSError, ValueError, IndexError, psutil.Error):
-        return None
-    return process.pid if same and process.status() != psutil.STATUS_ZOMBIE else None
 
 
 def _ensure_database(conninfo: str) -> None:
@@ -236,12 +234,3 @@ def _ensure_database(conninfo: str) -> None:
         found = conn.execute("select 1 from pg_database where datname = %s", [cluster.DATABASE]).fetchone()
         if found is None:
             conn.execute(f'create database "{cluster.DATABASE}"')
-
-
-def _tail(path: Path, limit: int = 20_000) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - limit))
-            return file.read().decode(errors="replace")
-    except OSError:
-        return ""

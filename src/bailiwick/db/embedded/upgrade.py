@@ -43,14 +43,19 @@ def upgrade_server(server: EmbeddedServer, *, to: int | None = None) -> Upgraded
         name = f"data-{new.major}"
         _discard(layout.directory / name, layout)
         server.say(f"moving the data from PostgreSQL {old.version} to {new.version}")
-        fresh = cluster.initialise(layout, new, user, name=name)
-        _pg_upgrade(layout, old, new, (old_data, fresh), user)
-        layout.switch_data(name)
+        with server.claimed(layout) as running:
+            fresh = cluster.initialise(layout, new, user, running=running, name=name)
+            _pg_upgrade(layout, (old, new), (old_data, fresh), user, running=running)
+            layout.switch_data(name)
     server.ensure_running()
     return Upgraded(old.version, new.version, old_data)
 
 
-def _pg_upgrade(layout: Layout, old: Binaries, new: Binaries, data: tuple[Path, Path], user: ServerUser) -> None:
+def _pg_upgrade(
+    layout: Layout, binaries: tuple[Binaries, Binaries], data: tuple[Path, Path], user: ServerUser, *, running: int
+) -> None:
+    """Both pairs are old and new. The servers that pg_upgrade starts inherit `running`, should we be killed."""
+    old, new = binaries
     socket = layout.socket_directory(user)
     for directory in data:
         cluster.configure(directory, socket, user)
@@ -64,6 +69,7 @@ def _pg_upgrade(layout: Layout, old: Binaries, new: Binaries, data: tuple[Path, 
             *("-U", cluster.ROLE, "-s", socket),
         ],
         cwd=scratch,
+        pass_fds=(running,),
     )
     if result.returncode != 0:
         shutil.rmtree(data[1], ignore_errors=True)

@@ -1,13 +1,17 @@
-"""Who runs the server: the user who runs the command, or, for root, an unprivileged user (PostgreSQL refuses root)."""
+"""Who runs the server: the user who runs the command, or, for root, an unprivileged user (PostgreSQL refuses root).
+
+Data that is there already belongs to whoever runs its server: root in another user's project is that user's guest.
+"""
 
 import os
 import pwd
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bailiwick.base.errors import ServerMissingError
+from bailiwick.base.errors import PlaceError, ServerMissingError
 
 _CANDIDATES = ("bailiwick", "postgres", "nobody")
 
@@ -23,7 +27,7 @@ class ServerUser:
 
     def run(self, command: Sequence[str | Path], **options: object) -> "subprocess.CompletedProcess[str]":
         """Run a program of PostgreSQL as this user, with its output as text. `cwd` must be reachable for it."""
-        return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        done: subprocess.CompletedProcess[str] = subprocess.run(  # type: ignore[call-overload]
             list(map(str, command)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -35,6 +39,8 @@ class ServerUser:
             **self.switch(),
             **{"cwd": "/", **options},
         )
+        done.stdout += ending_signal(done.returncode)
+        return done
 
     def switch(self) -> dict[str, object]:
         """Arguments for subprocess that change to this user."""
@@ -48,7 +54,7 @@ class ServerUser:
 
     def own(self, path: Path) -> None:
         if self.switched:
-            os.chown(path, self.uid, self.gid)
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
 
 def environment() -> dict[str, str]:
@@ -56,11 +62,18 @@ def environment() -> dict[str, str]:
     return {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 
 
-def server_user(named: str | None = None) -> ServerUser:
-    """Decide who runs the server. Raises a clear error where nobody can."""
+def ending_signal(code: int) -> str:
+    """What to add to the output of a program that a signal ended: by itself it has said nothing."""
+    return f"\nended by a signal: {signal.strsignal(-code)}" if code < 0 else ""
+
+
+def server_user(named: str | None = None, *, owner: int = 0) -> ServerUser:
+    """Decide who runs the server; `owner` is the uid that the data belongs to. A clear error where nobody can."""
     uid = os.geteuid()
     if uid != 0:
         return ServerUser(client_user(), uid, os.getegid(), switched=False)
+    if owner != 0:
+        return _owning_user(owner, named)
     for name in (named,) if named else _CANDIDATES:
         try:
             entry = pwd.getpwnam(name)
@@ -76,9 +89,22 @@ def server_user(named: str | None = None) -> ServerUser:
 
 def client_user() -> str:
     """The name of the user who runs this command, as the server will see it on the socket."""
-    uid = os.geteuid()
+    return _entry(os.geteuid()).pw_name
+
+
+def _owning_user(owner: int, named: str | None) -> ServerUser:
+    entry = _entry(owner)
+    if named and named != entry.pw_name:
+        raise PlaceError(
+            f"the data belongs to user {entry.pw_name}, and [database] server_user is {named}",
+            hint=f"stop the server and give it the data (chown -R {named}), or unset server_user",
+        )
+    return ServerUser(entry.pw_name, owner, entry.pw_gid, switched=True)
+
+
+def _entry(uid: int) -> pwd.struct_passwd:
     try:
-        return pwd.getpwuid(uid).pw_name
+        return pwd.getpwuid(uid)
     except KeyError:
         raise ServerMissingError(
             f"user id {uid} has no name on this machine, and PostgreSQL needs one",

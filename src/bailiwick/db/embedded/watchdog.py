@@ -12,10 +12,13 @@ from pathlib import Path
 
 from bailiwick.base.settings import DatabaseSettings
 from bailiwick.db.embedded import locks
+from bailiwick.db.embedded.files import open_private
 from bailiwick.db.embedded.layout import Layout
 from bailiwick.db.embedded.server import EmbeddedServer, detach
+from bailiwick.db.embedded.users import environment
 
 _LONGEST_POLL_SECONDS = 5.0
+_LOCK_LIMIT_SECONDS = 2.0  # others look at the lock for a moment
 
 
 @dataclass(slots=True)
@@ -23,13 +26,16 @@ class Watch:
     """What one look at the server needs to know from the looks before."""
 
     server: EmbeddedServer
-    idle_seconds: float
     last_use: float
+    idle_seconds: int = 0
 
     def run_once(self, now: float) -> bool:
         """One look; stops the server if it has been idle for long enough. Says whether to go on watching."""
         layout = self.server.layout
         if not layout.data.exists() or not self.server.is_running():
+            return False
+        self.idle_seconds = _wanted_seconds(layout)
+        if self.idle_seconds == 0:
             return False
         users = locks.open_lock(layout.users)
         try:
@@ -56,7 +62,7 @@ class Watch:
                     "where backend_type = 'client backend' and pid <> pg_backend_pid()"
                 ).fetchone()
         except psycopg.Error:
-            return False
+            return True  # it does not say: recovering, or full
         if row is not None and row[0] > 0:
             self.last_use = time.time()
             return True
@@ -64,39 +70,48 @@ class Watch:
 
 
 def ensure_watchdog(server: EmbeddedServer) -> None:
-    """Start a watchdog if there is none and one is wanted."""
+    """Start a watchdog if there is none and one is wanted, and tell the one that is there what is wanted now."""
     idle = server.settings.idle_stop_seconds
     layout = server.layout
+    if idle != _wanted_seconds(layout):
+        _want_seconds(layout, idle)
     if idle == 0 or locks.is_held(layout.watchdog):
         return
-    log = os.open(layout.directory / "watchdog.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    log = open_private(layout.directory / "watchdog.log", truncate=True)
+    # It finds our packages where this process did, wherever they are installed.
+    path = {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     try:
-        module_path = Path(__file__).parents[3]
-        detach(
-            [sys.executable, "-c", _LAUNCH, str(module_path), str(server.data_root), str(idle)],
-            log=log,
-            keep=None,
-            options={},
-        )
+        command: list[str | Path] = [sys.executable, "-m", __name__, server.data_root]
+        detach(command, log=log, keep=None, options={"env": environment() | path})
     finally:
         os.close(log)
 
 
-_LAUNCH = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from bailiwick.db.embedded.watchdog import main; main(sys.argv[2:])"
-)
-
-
 def main(arguments: list[str]) -> None:
     """Watch until the server is gone."""
-    data_root, idle_seconds = Path(arguments[0]), float(arguments[1])
-    server = EmbeddedServer(data_root, DatabaseSettings())
-    layout: Layout = server.layout
-    if not locks.try_lock(locks.open_lock(layout.watchdog)):
+    server = EmbeddedServer(Path(arguments[0]), DatabaseSettings())
+    lock = locks.open_lock(server.layout.watchdog)
+    if not locks.wait_for_lock(lock, limit_seconds=_LOCK_LIMIT_SECONDS):
         return
-    watch = Watch(server, idle_seconds, last_use=time.time())
+    watch = Watch(server, last_use=time.time())
     while watch.run_once(time.time()):
-        time.sleep(min(_LONGEST_POLL_SECONDS, max(0.1, idle_seconds / 4)))
+        time.sleep(min(_LONGEST_POLL_SECONDS, max(0.1, watch.idle_seconds / 4)))
+
+
+def _wanted_seconds(layout: Layout) -> int:
+    """What the last command wanted `idle_stop_seconds` to be; 0 where nothing was said."""
+    try:
+        return int(layout.watchdog.read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def _want_seconds(layout: Layout, seconds: int) -> None:
+    descriptor = open_private(layout.watchdog)
+    try:
+        os.pwrite(descriptor, f"{seconds:<12}\n".encode(), 0)  # one write of one length: never half of it is read
+    finally:
+        os.close(descriptor)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
-"""The tables, as SQLAlchemy Core knows them. Migrations make them; a test compares both to the letter."""
+"""Members, settings, events, outbox, and the permitted moves."""
 
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
-    DateTime,
     ForeignKey,
     Identity,
     Index,
-    MetaData,
     PrimaryKeyConstraint,
     Sequence,
     Table,
@@ -17,25 +15,8 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.types import UserDefinedType
 
-metadata = MetaData()
-
-_NOW = text("bailiwick_now()")
-
-
-class TransactionId(UserDefinedType[int]):
-    """PostgreSQL's 64-bit transaction number, `xid8`."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_options: object) -> str:
-        return "xid8"
-
-
-def _when(name: str, *, default: bool = True) -> Column[object]:
-    return Column(name, DateTime(timezone=True), nullable=False, server_default=_NOW if default else None)
-
+from bailiwick.db.tables.base import TransactionId, metadata, moment
 
 members = Table(
     "members",
@@ -45,8 +26,8 @@ members = Table(
     Column("role", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("version", BigInteger, nullable=False, server_default=text("1")),
-    _when("created_at"),
-    _when("updated_at"),
+    moment("created_at"),
+    moment("updated_at"),
     UniqueConstraint("name", name="members_name_key"),
     CheckConstraint("name = lower(name) and length(name) between 1 and 100", name="members_name_check"),
     CheckConstraint("role in ('submitter', 'viewer', 'reviewer', 'admin', 'system')", name="members_role_check"),
@@ -58,7 +39,7 @@ settings = Table(
     Column("key", Text, primary_key=True),
     Column("value", JSONB, nullable=False),
     Column("set_by", BigInteger, ForeignKey("members.id", name="settings_set_by_fkey"), nullable=False),
-    _when("set_at"),
+    moment("set_at"),
     Column("version", BigInteger, nullable=False, server_default=text("1")),
 )
 
@@ -67,7 +48,7 @@ events = Table(
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("xid", TransactionId, nullable=False, server_default=text("pg_current_xact_id()")),
-    _when("at"),
+    moment("at"),
     Column("actor_id", BigInteger, ForeignKey("members.id", name="events_actor_id_fkey"), nullable=False),
     Column("subject_kind", Text, nullable=False),
     Column("subject_id", BigInteger),
@@ -90,7 +71,7 @@ outbox = Table(
     # PostgreSQL 15 and 16 have no identity columns on partitioned tables.
     Column("id", BigInteger, outbox_ids, server_default=outbox_ids.next_value(), nullable=False),
     Column("xid", TransactionId, nullable=False, server_default=text("pg_current_xact_id()")),
-    _when("at"),
+    moment("at"),
     Column("topic", Text, nullable=False),
     Column("subject_kind", Text, nullable=False),
     Column("subject_id", BigInteger),

@@ -1,0 +1,14 @@
+"""SQL whose plan matters lives in `queries.sql` files, as named blocks: `-- name: claim`."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import LiteralString, cast
+
+
+@cache
+def queries(package: str) -> dict[str, LiteralString]:
+    """The named blocks of a package's `queries.sql`. They are part of the program, so they count as literals."""
+    source = files(package).joinpath("queries.sql").read_text(encoding="utf-8")
+    parts = re.split(r"^-- name: (\w+)$", source, flags=re.M)[1:]
+    return {name: cast("LiteralString", body.strip()) for name, body in zip(parts[::2], parts[1::2], strict=True)}

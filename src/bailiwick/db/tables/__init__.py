@@ -1,0 +1,21 @@
+"""The tables, as SQLAlchemy Core knows them. Migrations make them; a test compares both to the letter."""
+
+from bailiwick.db.tables.base import TransactionId, metadata
+from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
+from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
+
+__all__ = [
+    "TransactionId",
+    "crawl_queue",
+    "domain_progress",
+    "domains",
+    "events",
+    "members",
+    "metadata",
+    "outbox",
+    "page_requests",
+    "settings",
+    "state_moves",
+    "trust_rules",
+    "workers",
+]

@@ -1,0 +1,196 @@
+"""Merge and purge: what touches a domain's content takes its lease first, like any worker."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, select, text, update
+
+from bailiwick.base.errors import ConflictError
+from bailiwick.base.settings import NamesSettings
+from bailiwick.db.tables import crawl_queue, domain_progress, domains, page_requests
+from bailiwick.ledger.events import Act, Actor, Subject, record
+from bailiwick.ledger.move import Move, move
+from bailiwick.model.names import DomainName
+from bailiwick.model.transitions import APPROVAL, STANDING
+from bailiwick.registry.apply import lock_queue, requeue
+from bailiwick.registry.permission import ADMINS, require
+from bailiwick.registry.records import Domain, find, get, get_by_id
+
+_PAGE = 5000
+STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
+"""Of two records of one domain, the stricter approval holds: the earlier in this list."""
+_SUMMED = (
+    "pages_discovered",
+    "pages_crawled",
+    "images_found",
+    "images_stored",
+    "total_error_count",
+    "processing_count",
+    "high_quality_candidate_count",
+    "low_quality_candidate_count",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One record that should be part of another one, by today's rules for names."""
+
+    source: DomainName
+    target: DomainName
+
+
+def plan(conn: Connection, names: NamesSettings) -> Iterator[Planned]:
+    """Every domain whose name would be another one today. Reads page by page; changes nothing."""
+    after = ""
+    while True:
+        page = list(
+            conn.execute(
+                select(domains.c.name).where(domains.c.name > after).order_by(domains.c.name).limit(_PAGE)
+            ).scalars()
+        )
+        for name in page:
+            today = DomainName.parse(name, allow_private=True, collapse_subdomains=names.collapse_subdomains)
+            if today.name != name:
+                yield Planned(DomainName(name), today)
+        if len(page) < _PAGE:
+            return
+        after = page[-1]
+
+
+def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
+    """Make one record of two, or rename the only one there is. One event tells of it."""
+    require(actor, ADMINS)
+    source, target = get(conn, planned.source), find(conn, planned.target)
+    if target is None:
+        return _rename(conn, source, planned.target, actor)
+    take_lease(conn, [source, target])
+    target = _merge_approval(conn, source, get_by_id(conn, target.id), actor)
+    target = _merge_standing(conn, source, target, actor)
+    _merge_rows(conn, source, target)
+    conn.execute(delete(domains).where(domains.c.id == source.id))
+    record(
+        conn,
+        actor,
+        Subject("domain", target.name.name, target.id),
+        Act("merge", before=source.name.name, after=target.name.name, details={"merged_id": source.id}),
+    )
+    requeue(conn, [target.id])
+    return get(conn, target.name)
+
+
+def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
+    """Remove what was collected from a domain; the record, its decisions and its trail stay."""
+    require(actor, ADMINS)
+    take_lease(conn, [domain])
+    conn.execute(delete(page_requests).where(page_requests.c.domain_id == domain.id))
+    conn.execute(delete(domain_progress).where(domain_progress.c.domain_id == domain.id))
+    zero = dict.fromkeys((*_SUMMED[:5], "crawl_depth_reached", "consecutive_error_count"), 0)
+    gone = dict.fromkeys(("image_yield_rate", "avg_images_per_page", "error_rate"))
+    conn.execute(
+        update(domains).where(domains.c.id == domain.id).values({**zero, **gone, "version": domains.c.version + 1})
+    )
+    counted = {name: domain.row[name] for name in _SUMMED[:5]}
+    record(conn, actor, Subject("domain", domain.name.name, domain.id), Act("purge", reason=reason, details=counted))
+    requeue(conn, [domain.id])
+    return get(conn, domain.name)
+
+
+def take_lease(conn: Connection, held: list[Domain]) -> None:
+    """Hold these domains for the length of this transaction; a worker that is at one of them is refused afterwards."""
+    ids = [domain.id for domain in held]
+    lock_queue(conn, ids)
+    busy = conn.execute(
+        select(domains.c.name)
+        .join(crawl_queue, crawl_queue.c.domain_id == domains.c.id)
+        .where(
+            crawl_queue.c.domain_id.in_(ids),
+            crawl_queue.c.worker.is_not(None),
+            crawl_queue.c.wake_at > func.bailiwick_now(),
+        )
+        .limit(1)
+    ).scalar()
+    if busy is not None:
+        raise ConflictError(
+            f"{busy} is being crawled", hint=f"bailiwick lease release {busy}, or wait until its slice ends"
+        )
+    conn.execute(
+        update(crawl_queue)
+        .where(crawl_queue.c.domain_id.in_(ids))
+        .values(lease_no=crawl_queue.c.lease_no + 1, worker=None, wake_at=None)
+    )
+
+
+def _rename(conn: Connection, source: Domain, name: DomainName, actor: Actor) -> Domain:
+    take_lease(conn, [source])
+    values = {"name": name.name, "site": name.site, "shared_key": name.shared_key}
+    conn.execute(update(domains).where(domains.c.id == source.id).values({**values, "version": domains.c.version + 1}))
+    conn.execute(
+        update(crawl_queue)
+        .where(crawl_queue.c.domain_id == source.id)
+        .values(key_hash=func.hashtextextended(name.shared_key, 0))
+    )
+    act = Act("merge", before=source.name.name, after=name.name)
+    record(conn, actor, Subject("domain", name.name, source.id), act)
+    requeue(conn, [source.id])
+    return get(conn, name)
+
+
+def _merge_approval(conn: Connection, source: Domain, target: Domain, actor: Actor) -> Domain:
+    if STRICTNESS.index(source.approval) >= STRICTNESS.index(target.approval):
+        return target
+    why = source.row["review_reason"] or f"{source.name} was {source.approval}"
+    wish = Move(
+        APPROVAL,
+        target.id,
+        "merge",
+        target.approval_seen,
+        f"merged with {source.name}, which was {source.approval}",
+        to=source.approval,
+        changes={"review_reason": why, "reviewed_by": source.row["reviewed_by"]},
+    )
+    move(conn, wish, actor)
+    return get_by_id(conn, target.id)
+
+
+def _merge_standing(conn: Connection, source: Domain, target: Domain, actor: Actor) -> Domain:
+    if source.standing != "blacklisted" or target.standing == "blacklisted":
+        return target
+    changes = {name: source.row[name] for name in ("blacklisted_by", "blacklisted_at", "blacklist_reason")}
+    wish = Move(
+        STANDING, target.id, "blacklist", target.standing_seen, source.row["blacklist_reason"],
+        changes={**changes, "standing_before": target.standing},
+    )  # fmt: skip
+    move(conn, wish, actor)
+    return get_by_id(conn, target.id)
+
+
+def _merge_rows(conn: Connection, source: Domain, target: Domain) -> None:
+    """Counters summed, earliest first sight kept, wishes moved without doubles."""
+    sums = ", ".join(f"{name} = t.{name} + s.{name}" for name in _SUMMED)
+    pair = {"source": source.id, "target": target.id}
+    conn.execute(
+        text(f"""
+            update domains as t set {sums}, first_seen_at = least(t.first_seen_at, s.first_seen_at),
+                seed_rank = least(t.seed_rank, s.seed_rank),
+                best_confidence_score = greatest(t.best_confidence_score, s.best_confidence_score),
+                notes = nullif(concat_ws(E'\\n', t.notes, s.notes), ''),
+                version = t.version + 1
+            from domains as s where t.id = :target and s.id = :source"""),  # noqa: S608 - names of our own
+        pair,
+    )
+    progress = ", ".join(f"{name} = t.{name} + s.{name}" for name in (*_SUMMED[:5], "pages_waiting"))
+    columns = ", ".join((*_SUMMED[:5], "pages_waiting"))
+    conn.execute(
+        text(f"""
+            insert into domain_progress as t (domain_id, {columns}) select :target, {columns}
+            from domain_progress as s where s.domain_id = :source
+            on conflict (domain_id) do update set {progress.replace("s.", "excluded.")}"""),  # noqa: S608
+        pair,
+    )
+    conn.execute(
+        text("""
+            insert into page_requests (domain_id, kind, path, priority, asked_by, contact, asked_at)
+            select :target, kind, path, priority, asked_by, contact, asked_at
+            from page_requests where domain_id = :source on conflict do nothing"""),
+        pair,
+    )

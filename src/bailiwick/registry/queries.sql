@@ -1,0 +1,269 @@
+-- Lock order everywhere: crawl_queue, domain_progress, domains. Parameters are psycopg's, %(name)s.
+
+-- name: lock_queue
+select domain_id from crawl_queue where domain_id = any(%(ids)s::bigint[]) order by domain_id for update
+
+-- name: requeue
+-- Put domains where the rule says they belong. A leased one keeps its lease, but is asked to stop if it is refused.
+with judged as (
+    select d as domain, d.id, domain_refusal(d, bailiwick_now()) as refusal
+    from domains as d where d.id = any(%(ids)s::bigint[])
+)
+update crawl_queue as q
+set ready_key = case when q.worker is null and j.refusal is null then domain_ready_key(j.domain, q.prio) end,
+    wake_at = case when q.worker is not null then q.wake_at
+                   when j.refusal is not null then domain_wakes_at(j.domain, j.refusal) end,
+    is_parked = false,
+    wanted = case when q.worker is null or (j.refusal is null and q.wanted = 'stop') then 'run'
+                  when j.refusal is null or j.refusal in ('not_due', 'cooling_down') then q.wanted else 'stop' end
+from judged as j
+where q.domain_id = j.id
+
+-- name: promote
+-- Due domains and leases that ran out become ready again (or sleep on, if the rule says no).
+with due as materialized (
+    select domain_id, key_hash, worker is not null as was_leased
+    from crawl_queue where wake_at <= bailiwick_now()
+    order by wake_at limit %(limit)s
+    for update skip locked
+), judged as (
+    select due.*, d.crawl, r.refusal, s.prio,
+           domain_ready_key(d, s.prio) as ready_key, domain_wakes_at(d, r.refusal) as wakes_at
+    from due
+    join domains as d on d.id = due.domain_id
+    cross join lateral (select domain_refusal(d, bailiwick_now()) as refusal) as r
+    cross join lateral (
+        select priority_step(domain_score(d, %(weights)s, bailiwick_now()), %(weights)s) as prio) as s
+)
+update crawl_queue as q
+set ready_key = case when j.refusal is null then j.ready_key end,
+    wake_at = case when j.refusal is not null then j.wakes_at end,
+    prio = j.prio,
+    crashes = least(q.crashes + j.was_leased::int, 1000),
+    worker = null,
+    wanted = 'run'
+from judged as j
+where q.domain_id = j.domain_id
+returning q.domain_id, q.key_hash, j.was_leased, j.refusal, j.crawl
+
+-- name: pick_known
+select domain_id, key_hash, ready_key from crawl_queue
+where ready_key is not null and not is_new and ready_key >= %(floor)s
+order by ready_key limit %(limit)s
+for update skip locked
+
+-- name: pick_new
+select domain_id, key_hash, ready_key from crawl_queue
+where ready_key is not null and is_new and ready_key >= %(floor)s
+order by ready_key limit %(limit)s
+for update skip locked
+
+-- name: pick_among
+select domain_id, key_hash, ready_key from crawl_queue
+where ready_key is not null and domain_id = any(%(among)s::bigint[])
+order by ready_key limit %(limit)s
+for update skip locked
+
+-- name: try_keys
+-- Who counts the live leases of a key holds its lock; a key that somebody else is counting is left alone this time.
+select key_hash from unnest(%(keys)s::bigint[]) as k(key_hash) where pg_try_advisory_xact_lock(key_hash)
+
+-- name: lock_keys
+select pg_advisory_xact_lock(key_hash)
+from (select distinct key_hash from unnest(%(keys)s::bigint[]) as k(key_hash) order by key_hash) as ordered
+
+-- name: take
+with picked as materialized (
+    select p.domain_id, p.key_hash, p.nth, domain_refusal(d, bailiwick_now()) as refusal,
+           (select count(*) from crawl_queue as l where l.key_hash = p.key_hash and l.worker is not null) as live
+    from unnest(%(ids)s::bigint[], %(keys)s::bigint[]) with ordinality as p(domain_id, key_hash, nth)
+    join domains as d on d.id = p.domain_id
+), judged as (
+    select *, refusal is null and live + row_number() over (partition by key_hash, refusal is null order by nth)
+              <= %(per_key)s as taken
+    from picked
+), changed as (
+    update crawl_queue as q
+    set ready_key = null,
+        wake_at = case when j.taken then bailiwick_now() + make_interval(secs => %(seconds)s)
+                       when j.refusal is not null then domain_wakes_at(d, j.refusal) end,
+        is_parked = j.refusal is null and not j.taken,
+        worker = case when j.taken then %(worker)s end,
+        lease_no = q.lease_no + j.taken::int,
+        flush_no = case when j.taken then 0 else q.flush_no end,
+        is_new = q.is_new and not j.taken
+    from judged as j join domains as d on d.id = j.domain_id
+    where q.domain_id = j.domain_id
+    returning q.domain_id, q.lease_no, q.crashes, q.wake_at, j.taken, j.nth
+), started as (
+    insert into domain_progress (domain_id) select domain_id from changed where taken on conflict do nothing
+)
+select c.domain_id, d.name, c.lease_no, c.crashes, c.wake_at, d.base_url, d.crawl, d.profile,
+       d.max_crawl_depth, d.crawl_delay_seconds, d.max_concurrent_requests, d.max_pages_per_run
+from changed as c join domains as d on d.id = c.domain_id
+where c.taken
+order by c.nth
+
+-- name: wake_parked
+-- Fill the room that is left on these keys with the best of those that wait for it.
+with room as (
+    select k.key_hash,
+           %(per_key)s - (select count(*) from crawl_queue as l
+                          where l.key_hash = k.key_hash and l.worker is not null) as places
+    from (select distinct key_hash from unnest(%(keys)s::bigint[]) as k(key_hash)) as k
+), chosen as (
+    select p.domain_id from room
+    cross join lateral (
+        select domain_id from crawl_queue
+        where key_hash = room.key_hash and is_parked
+        order by prio desc limit greatest(room.places, 0)
+        for update skip locked) as p
+)
+update crawl_queue as q
+set is_parked = false, ready_key = domain_ready_key(d, q.prio)
+from chosen as c join domains as d on d.id = c.domain_id
+where q.domain_id = c.domain_id
+
+-- name: renew
+update crawl_queue as q
+set wake_at = bailiwick_now() + make_interval(secs => %(seconds)s)
+from (select * from unnest(%(ids)s::bigint[], %(lease_nos)s::int[]) as l(domain_id, lease_no) order by domain_id) as l
+where q.domain_id = l.domain_id and q.lease_no = l.lease_no and q.worker = %(worker)s and q.wake_at > bailiwick_now()
+returning q.domain_id, q.wake_at
+
+-- name: fence
+-- Lock the row of a lease that is still ours.
+select key_hash from crawl_queue
+where domain_id = %(domain_id)s and lease_no = %(lease_no)s and worker = %(worker)s and wake_at > bailiwick_now()
+for update
+
+-- name: wanted
+select domain_id, lease_no, wanted from crawl_queue where domain_id = any(%(ids)s::bigint[])
+
+-- name: settle
+-- Copy what the flushes counted to the domain, with the signals made of it.
+update domains as d
+set pages_discovered = p.pages_discovered, pages_crawled = p.pages_crawled,
+    images_found = p.images_found, images_stored = p.images_stored,
+    crawl_depth_reached = greatest(d.crawl_depth_reached, p.crawl_depth_reached),
+    total_error_count = p.total_error_count, consecutive_error_count = p.consecutive_error_count,
+    image_yield_rate = p.images_stored::double precision / nullif(p.pages_crawled, 0),
+    avg_images_per_page = p.images_found::double precision / nullif(p.pages_crawled, 0),
+    error_rate = p.total_error_count::double precision / nullif(p.pages_crawled, 0),
+    last_crawled_at = bailiwick_now(), next_crawl_after = %(next_crawl_after)s,
+    block_reason = %(block_reason)s, block_reason_code = %(block_reason_code)s,
+    block_retries = %(block_retries)s,
+    first_blocked_at = case when %(block_reason)s::text is null then null
+                            else coalesce(d.first_blocked_at, bailiwick_now()) end
+from domain_progress as p
+where d.id = %(domain_id)s and p.domain_id = d.id
+
+-- name: rescore
+with scored as (
+    update domains as d
+    set priority_score = domain_score(d, %(weights)s, bailiwick_now()), priority_computed_at = bailiwick_now()
+    where d.id = %(domain_id)s
+    returning d.id, d.priority_score
+)
+update crawl_queue as q set prio = priority_step(s.priority_score, %(weights)s) from scored as s where q.domain_id = s.id
+
+-- name: let_go
+update crawl_queue set worker = null, wake_at = null, crashes = 0, wanted = 'run' where domain_id = %(domain_id)s
+
+-- name: revoke
+-- End a lease from outside: the number moves on, so that whatever its holder still sends is refused.
+update crawl_queue set worker = null, wake_at = null, lease_no = lease_no + 1, wanted = 'run'
+where domain_id = any(%(ids)s::bigint[]) and worker is not null
+returning domain_id, key_hash
+
+-- name: expire_worker
+-- A worker that is known to be dead loses its leases now instead of at their end.
+update crawl_queue set wake_at = bailiwick_now() where worker = %(worker)s and wake_at > bailiwick_now()
+
+-- name: reprioritize
+-- One bounded batch by id. Rows that a claim holds are left to the next time; only changed steps are written.
+with batch as materialized (
+    select q.domain_id from crawl_queue as q
+    where q.domain_id > %(after)s order by q.domain_id limit %(limit)s
+), scored as (
+    select d.id, domain_score(d, %(weights)s, bailiwick_now()) as score, d.crawl, d.last_crawled_at, d.first_seen_at
+    from batch as b join domains as d on d.id = b.domain_id
+), locked as (
+    select q.domain_id, s.score, priority_step(s.score, %(weights)s) as step
+    from scored as s join crawl_queue as q on q.domain_id = s.id
+    where q.prio <> priority_step(s.score, %(weights)s)
+    order by q.domain_id
+    for update of q skip locked
+), requeued as (
+    update crawl_queue as q
+    set prio = l.step, ready_key = case when q.ready_key is not null then domain_ready_key(d, l.step) end
+    from locked as l join domains as d on d.id = l.domain_id
+    where q.domain_id = l.domain_id
+    returning q.domain_id
+), rescored as (
+    update domains as d set priority_score = l.score, priority_computed_at = bailiwick_now()
+    from locked as l where d.id = l.domain_id and exists (select 1 from requeued as r where r.domain_id = d.id)
+    returning d.id
+)
+select (select max(domain_id) from batch), (select count(*) from batch), (select count(*) from rescored)
+
+-- name: lease_workers
+select worker, count(*) as leases, min(wake_at) as earliest_expiry,
+       count(*) filter (where wake_at <= bailiwick_now()) as expired
+from crawl_queue where worker is not null and worker > %(after)s
+group by worker order by worker limit %(limit)s
+
+-- name: claimable
+-- Capped, so that it is cheap on any table: nobody needs to know the exact number above it.
+select crawl, count(*) from (
+    select d.crawl from crawl_queue as q join domains as d on d.id = q.domain_id
+    where q.ready_key is not null limit %(cap)s) as ready
+group by crawl order by crawl
+
+-- name: queue_faults
+-- Rows of the queue that disagree with the rule. Always empty: tests ask after everything they do.
+select d.name, r.refusal, q.ready_key, q.wake_at, q.is_parked, q.worker
+from domains as d
+left join crawl_queue as q on q.domain_id = d.id
+cross join lateral (select domain_refusal(d, bailiwick_now()) as refusal) as r
+where q.domain_id is null
+   or (q.worker is null and r.refusal is null and q.ready_key is null and not q.is_parked
+       and (q.wake_at is null or q.wake_at > bailiwick_now()))
+   or (q.worker is null and r.refusal is not null and (q.ready_key is not null or q.is_parked))
+   or (q.worker is null and q.wake_at is distinct from domain_wakes_at(d, r.refusal)
+       and not (q.wake_at is not null and q.wake_at <= bailiwick_now()))
+   or (q.worker is not null and (q.wake_at is null or q.ready_key is not null or q.is_parked))
+   or (q.worker is not null and r.refusal is not null and r.refusal not in ('not_due', 'cooling_down')
+       and q.wanted <> 'stop')
+limit %(limit)s
+
+-- name: incoming
+create temporary table incoming (name text, site text, shared_key text, rank int) on commit drop
+
+-- name: import
+-- New names only. A trust rule admits by suffix; an admin's word admits all. Sorted, so that concurrent imports
+-- lock in one order.
+with fresh as materialized (
+    select distinct on (i.name) i.name, i.site, i.shared_key, i.rank,
+           exists (select 1 from trust_rules as t
+                   where '.' || i.name = t.suffix or right(i.name, length(t.suffix)) = t.suffix) as trusted
+    from incoming as i order by i.name, i.rank
+), added as (
+    insert into domains (name, site, shared_key, approval, submitted_by, submitter_type, profile, source, seed_rank,
+                         is_trusted, reviewed_by, reviewed_at, priority_score, priority_computed_at)
+    select name, site, shared_key, case when %(approve)s or trusted then 'approved' else 'pending_review' end,
+           %(actor)s, %(submitter_type)s, %(profile)s, %(source)s, rank, trusted,
+           case when %(approve)s or trusted then %(actor)s::bigint end,
+           case when %(approve)s or trusted then bailiwick_now() end,
+           round(rank_score(rank, %(weights)s))::int, bailiwick_now()
+    from fresh order by name
+    on conflict (name) do nothing
+    returning domains as domain, id, shared_key, priority_score, approval
+), queued as (
+    insert into crawl_queue (domain_id, key_hash, prio, ready_key)
+    select id, hashtextextended(shared_key, 0), priority_step(priority_score, %(weights)s),
+           case when approval = 'approved'
+                then domain_ready_key(domain, priority_step(priority_score, %(weights)s)) end
+    from added
+)
+select count(*) from added

@@ -1,0 +1,90 @@
+"""Workers: a name that says which process it is, so that a dead one on this machine is noticed at once."""
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from bailiwick.db.tables import workers
+from bailiwick.registry.apply import SQL
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerName:
+    """Machine, boot and process: no two workers share one, and whether its process is gone can be told."""
+
+    machine: str
+    boot: str
+    pid: int
+    process_started: float
+
+    def __str__(self) -> str:
+        return f"{self.machine}/{self.boot[:8]}/{self.pid}/{self.process_started:.2f}"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether this process of this machine still runs. Only to be asked on the machine itself."""
+        if self.boot != boot_id():
+            return False
+        try:
+            process = psutil.Process(self.pid)
+            started, status = process.create_time(), process.status()
+        except psutil.Error:
+            return False
+        return abs(started - self.process_started) < 0.02 and status != psutil.STATUS_ZOMBIE
+
+
+def this_worker() -> WorkerName:
+    """The name of the process that asks."""
+    return WorkerName(machine_id(), boot_id(), os.getpid(), psutil.Process().create_time())
+
+
+def machine_id() -> str:
+    """Host name and the system's own id of the machine: two containers may share the first, two clones the second."""
+    try:
+        known = Path("/etc/machine-id").read_text().strip()[:8]
+    except OSError:
+        known = ""
+    return f"{platform.node()}-{known}" if known else platform.node()
+
+
+def boot_id() -> str:
+    """Another one after every boot: pids start again then."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return str(int(psutil.boot_time()))
+
+
+def register(conn: Connection, worker: WorkerName) -> None:
+    """Make the worker known, or say that it is still there."""
+    row = {
+        "name": str(worker),
+        "machine": worker.machine,
+        "boot": worker.boot,
+        "pid": worker.pid,
+        "process_started": worker.process_started,
+    }
+    conn.execute(
+        insert(workers)
+        .values(row)
+        .on_conflict_do_update(index_elements=["name"], set_={"seen_at": func.bailiwick_now()})
+    )
+
+
+def unregister(conn: Connection, worker: WorkerName) -> None:
+    conn.execute(delete(workers).where(workers.c.name == str(worker)))
+
+
+def bury_the_dead(conn: Connection) -> int:
+    """End the leases of this machine's workers whose process is gone; the next claim takes them over. How many?"""
+    mine = conn.execute(select(workers).where(workers.c.machine == machine_id())).all()
+    dead = [row for row in mine if not WorkerName(row.machine, row.boot, row.pid, row.process_started).is_alive]
+    for row in dead:
+        conn.exec_driver_sql(SQL["expire_worker"], {"worker": row.name})
+        conn.execute(delete(workers).where(workers.c.name == row.name))
+    return len(dead)

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs bench-start constraints clean
+.PHONY: help demo test check format docs bench-start bench-registry constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ docs: $(VENV)/dev.stamp  ## Write the generated reference pages anew
 
 bench-start: $(VENV)/dev.stamp  ## Measure starting and the size of the install
 	$(BIN)/python benchmarks/start.py
+
+bench-registry: $(VENV)/dev.stamp  ## Measure import, claims and lists at a million domains
+	$(BIN)/python benchmarks/registry.py $(ARGS)
 
 constraints: $(VENV)/dev.stamp  ## Write constraints.txt from what is installed
 	$(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip > constraints.txt

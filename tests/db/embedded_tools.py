@@ -191,7 +191,8 @@ class Project:
 
     @property
     def _clients(self) -> "list[subprocess.Popen[str]]":
-        return self.__dict__.setdefault("_started", [])
+        started: list[subprocess.Popen[str]] = self.__dict__.setdefault("_started", [])
+        return started
 
     def _clients_end(self) -> None:
         for process in self._clients:
@@ -306,7 +307,7 @@ def wait_for_end(process: "subprocess.Popen[str]", began: float | None = None) -
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()
-        pytest.fail(f"{process.args} did not end within {LIMIT_SECONDS:.0f} seconds: {out} {err}")
+        pytest.fail(f"{process.args} did not end within {LIMIT_SECONDS:.0f} seconds: {out!r} {err!r}")
     return Ended(process.returncode, out, err, time.monotonic() - began)
 
 

@@ -1,7 +1,6 @@
 """What goes wrong: the faults of the wheel's own wrapper, one by one, and failures that a user must understand."""
 
 import fcntl
-import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -28,24 +27,26 @@ def project(home: Path) -> Iterator[Project]:
 
 def test_a_recovery_longer_than_any_limit_is_waited_for_and_a_stuck_one_is_not(project: Project) -> None:
     """The wrapper gives up after 10 seconds, whatever the server does."""
-    stall_seconds = 2
-    project.settings["database_stall_seconds"] = stall_seconds
     project.put(1)
     with project.connect() as conn:
         rows = _write_much_log(conn)
     project.kill_server()
 
-    command = project.begin("status")
-    with _suspended(_startup_process(project)):
-        ended = wait_for_end(command)
-    ended.refused("no progress for 2 seconds", "server.log", code=5)
+    project.settings["database_stall_seconds"] = 1
+    stuck = project.begin("status")
+    recovery = _startup_process(project)
+    with _suspended(recovery):
+        wait_for_end(stuck).refused("no progress for 1 seconds", "server.log", code=5)
 
-    ended = project.run("status")
+        project.settings["database_stall_seconds"] = stall_seconds = 3
+        patient = project.begin("status")
+        assert patient.stderr is not None
+        patient.stderr.readline()  # it waits
+    ended = wait_for_end(patient)
     assert ended.code == 0, ended
-    assert "recovering after a crash: redo in progress" in ended.err
-    log = project.server.layout.log.read_text()
-    assert _seconds_of_redo(log) > stall_seconds
-    assert log.count("FATAL") < 20  # to wait is not to ask twenty times a second
+    # One message a second: it has waited for longer than stall_seconds.
+    assert ended.err.count("recovering after a crash: redo in progress") > stall_seconds
+    assert project.server.layout.log.read_text().count("FATAL") < 20  # waiting is not asking all the time
     assert project.got() == [1]
     with project.connect() as conn:
         assert conn.execute("select count(*) from heavy").fetchone() == (rows,)
@@ -57,7 +58,7 @@ def _write_much_log(conn: "psycopg.Connection[tuple[object, ...]]") -> int:
     conn.execute("create table heavy (a int, b int, c int)")
     conn.execute("create index on heavy (a); create index on heavy (b); create index on heavy (c)")
     began, rows = time.monotonic(), 0
-    while time.monotonic() - began < 2:
+    while time.monotonic() - began < 3:
         conn.execute(
             "insert into heavy select random() * 1e9, random() * 1e9, random() * 1e9 from generate_series(1, 20000)"
         )
@@ -83,12 +84,6 @@ def _suspended(process: psutil.Process) -> Iterator[None]:
         yield
     finally:
         process.resume()
-
-
-def _seconds_of_redo(log: str) -> float:
-    match = re.search(r"redo done .* elapsed: ([\d.]+) s", log)
-    assert match is not None, log
-    return float(match[1])
 
 
 def test_a_pid_that_was_used_again_is_not_taken_for_the_server(project: Project) -> None:
@@ -164,13 +159,12 @@ def test_an_interrupted_initdb_leaves_nothing_that_breaks_the_next_start(home: P
             end(orphans)
         ended = project.run("db", "upgrade")
         assert ended.code == 0, ended
-        assert project.ok("status")
         assert list(home.glob(".bailiwick/pg/*.part")) == []
         assert not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in orphans)
 
 
 def test_a_start_interrupted_before_its_last_step_is_finished_by_the_next(project: Project) -> None:
-    project.ok("status")
+    project.server.ensure_running()
     with project.connect("postgres") as conn:
         conn.execute("drop database bailiwick with (force)")  # as if killed before it was made
     ended = project.run("status")
@@ -192,7 +186,7 @@ def test_a_full_disk_while_the_data_directory_is_made(home: Path, limit: int) ->
 
 def test_a_full_disk_while_the_server_starts(project: Project) -> None:
     project.put(1)
-    project.ok("db", "stop")
+    project.server.stop()
     project.run("status", file_limit=512 * KILOBYTE).refused("did not start", "could not grow", "make room", code=5)
     assert project.processes() == []
     assert project.got() == [1]
@@ -200,15 +194,15 @@ def test_a_full_disk_while_the_server_starts(project: Project) -> None:
 
 def test_a_full_disk_while_the_server_runs(project: Project) -> None:
     project.put(1)
-    project.ok("db", "stop")
+    project.server.stop()
     assert project.run("status", file_limit=17 * MEGABYTE).code == 0
     _fill_events(project)
     ended = project.run("settings", "set", "storage.min_free_percent", "3")
     ended.refused("File too large", "ulimit -f", code=1)
-    assert project.ok("status")  # reading goes on
-    project.ok("db", "stop")
-    project.ok("settings", "set", "storage.min_free_percent", "3")
-    assert project.got() == [1]
+    assert project.got() == [1]  # reading goes on
+    project.server.stop()
+    project.put(2)
+    assert project.got() == [1, 2]
 
 
 def _fill_events(project: Project) -> None:
@@ -243,7 +237,7 @@ def test_no_permission_to_look_into_the_data_directory(home: Path, closed: str) 
     with opened(home):
         (home / closed).chmod(0o700)
         stranger = Project(home, user="games")
-        for command in (["status"], ["db", "status"], ["db", "stop"], ["db", "upgrade"]):
+        for command in (["status"], ["db", "stop"]):
             stranger.run(*command).refused("Permission denied", code=1)
 
 
@@ -274,10 +268,10 @@ def test_binaries_that_are_not_there(project: Project, home: Path) -> None:
 
 def test_a_server_that_is_full_says_so_at_once(project: Project) -> None:
     """It is no server that starts slowly: nobody is to wait for `stall_seconds`."""
-    project.ok("status")
+    project.server.ensure_running()
     with project.connect("postgres") as conn:
         conn.execute("alter system set max_connections = 6")
-    project.ok("db", "stop")
+    project.server.stop()
     project.server.ensure_running()
     taken = [project.connect("postgres") for _ in range(6)]
     ended = project.run("status")
@@ -285,4 +279,4 @@ def test_a_server_that_is_full_says_so_at_once(project: Project) -> None:
         conn.close()
     ended.refused("too many clients", code=5)
     assert ended.seconds < 20
-    assert project.ok("status")
+    assert project.got() == []

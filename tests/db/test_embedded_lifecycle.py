@@ -108,10 +108,9 @@ def _assert_one_server(project: Project) -> None:
 
 
 def test_a_server_that_somebody_started_by_hand_is_used_and_stopped(project: Project) -> None:
-    project.ok("status")
-    main = psutil.Process(project.pid())
-    postgres = main.exe()
-    project.ok("db", "stop")
+    project.server.ensure_running()
+    postgres = psutil.Process(project.pid()).exe()
+    project.server.stop()
     # Without the `running` lock, as pg_ctl would start it.
     by_hand = subprocess.Popen(
         [postgres, "-D", project.data], stderr=subprocess.DEVNULL, cwd="/", **project.server.user.switch()

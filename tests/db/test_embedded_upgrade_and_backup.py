@@ -1,11 +1,14 @@
 """Which PostgreSQL runs which data, the move to a newer one, and what backup and restore promise."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import LiteralString
 
 import psutil
 import pytest
+from pydantic import SecretStr
 
+from bailiwick.base.settings import DatabaseSettings, Settings
 from bailiwick.db.backup import backup
 from bailiwick.db.embedded.binaries import available, choose
 from bailiwick.db.engine import Database
@@ -17,17 +20,21 @@ from tests.db.embedded_tools import (
     Project,
     binaries_directory,
     copy_cluster,
+    end,
     eventually,
     opened,
     wait_for_end,
 )
+from tests.servers import TestServers
 
 SECRET = "correct-horse-battery"
 
 
-@pytest.fixture
-def project(home: Path) -> Iterator[Project]:
-    with opened(home) as prepared:
+@pytest.fixture(scope="module")
+def project(servers: TestServers) -> Iterator[Project]:
+    """One for all tests here that lose nothing of it; what they find in it is what others left."""
+    with servers.home() as home, opened(home) as prepared:
+        prepared.put(0)
         yield prepared
 
 
@@ -64,7 +71,7 @@ def test_without_the_wheel_the_systems_postgresql_runs_and_keeps_its_data(home: 
         assert str(facts["binaries"]).endswith("(system)")
         major = (project.data / "PG_VERSION").read_text().strip()
         project.put(1)
-        project.ok("db", "stop")
+        project.server.stop()
         del project.environment["PYTHONPATH"]  # the wheel is there again, with a newer one
         assert f"PostgreSQL {major}." in project.ok("status")
         assert project.got() == [1]
@@ -83,7 +90,7 @@ def test_upgrade_server_moves_16_to_18_with_its_data(old: Project) -> None:
     assert old.got() == [16]
     assert (old.data_root / "pg" / "data" / "PG_VERSION").read_text() == "16\n"
     assert "of PostgreSQL 18 already" in old.ok("db", "upgrade-server")
-    old.ok("db", "stop")
+    old.server.stop()
     assert old.got() == [16]
 
 
@@ -102,26 +109,23 @@ def test_a_failed_upgrade_leaves_the_old_data_usable(old: Project) -> None:
 
 
 def test_an_upgrade_killed_in_the_middle_leaves_the_old_data_usable(old: Project) -> None:
+    """Also with pg_upgrade, as by Ctrl-C: that leaves its own server on the old data, with nobody to stop it."""
     command = old.begin("db", "upgrade-server")
-    eventually(lambda: _is_working("pg_upgrade", old), "pg_upgrade is at work")
+    eventually(lambda: _upgrade_servers(old), "pg_upgrade's server runs on the old data")
+    children = psutil.Process(command.pid).children(recursive=True)
     command.kill()
-    # pg_upgrade goes on without its parent, with a server of its own on the old data: it is waited for.
+    end([process for process in children if process.name() == "pg_upgrade"])
+    left = _upgrade_servers(old)
+    assert left
     assert "PostgreSQL 16." in old.ok("status")
-    assert not _is_working("pg_upgrade", old)
+    assert not {p.pid for p in left} & {p.pid for p in old.processes()}
     assert old.got() == [16]
-    old.ok("db", "upgrade-server")
-    assert "PostgreSQL 18." in old.ok("status")
+    assert "to 18." in old.ok("db", "upgrade-server")
     assert old.got() == [16]
 
 
-def _is_working(program: str, project: Project) -> bool:
-    for process in psutil.process_iter():
-        try:
-            if process.name() == program and str(project.root) in " ".join(process.cmdline()):
-                return True
-        except psutil.Error:
-            continue
-    return False
+def _upgrade_servers(project: Project) -> list[psutil.Process]:
+    return [process for process in project.processes() if "-b" in process.cmdline()]
 
 
 def test_there_is_nothing_to_upgrade_yet(home: Path) -> None:
@@ -134,21 +138,21 @@ def test_there_is_nothing_to_upgrade_yet(home: Path) -> None:
 def test_restore_brings_back_what_was_saved_and_keeps_what_was_there(project: Project, home: Path) -> None:
     file = home / "saved here.dump"
     project.put(1)
+    before = project.got()
     project.ok("db", "backup", file)
     assert (file.stat().st_mode & 0o777) == 0o600
     project.put(2)
     restored = project.run("db", "restore", file, "--yes")
     assert restored.code == 0, restored
-    assert project.got() == [1]
+    assert project.got() == before
     last = project.events()[-1]
     assert (last["did"], last["what"], last["reason"]) == ("restore", "database:bailiwick", f"from {file.name}")
-    kept = next(name for name in _databases(project) if name.startswith("bailiwick_before_"))
-    assert kept in restored.err
+    kept = restored.err.strip().rpartition(" ")[2]
+    assert kept.startswith("bailiwick_before_")
     with project.connect(kept) as conn:
         rows = conn.execute("select after from events where subject_kind = 'probe' order by id").fetchall()
-    assert rows == [(1,), (2,)]
-    assert [path.name for path in home.glob("*.part")] == []
-    project.put(3)
+    assert [value for (value,) in rows] == [*before, 2]
+    assert [path.name for path in home.iterdir()] == [file.name]
 
 
 @pytest.fixture(params=["letter", "empty", "half", "end missing", "newer", "other program"])
@@ -161,15 +165,10 @@ def bad_file(request: pytest.FixtureRequest, project: Project, home: Path) -> tu
         "end missing": "pg_restore failed",
     }
     file = home / kind
-    with project.database() as database, database.bare():
-        pass  # the server runs
     if kind == "newer":
-        _with_revision(project, "9999", lambda database: backup(database, file))
+        _save_changed(project, file, "update alembic_version set version_num = '9999'")
     elif kind == "other program":
-        with project.connect() as conn:
-            conn.execute("alter table alembic_version rename to hidden")
-            _save(project, file)
-            conn.execute("alter table hidden rename to alembic_version")
+        _save_changed(project, file, "drop table alembic_version")
     elif kind in ("half", "end missing"):
         _save(project, file)
         whole = file.read_bytes()
@@ -181,11 +180,9 @@ def bad_file(request: pytest.FixtureRequest, project: Project, home: Path) -> tu
 
 def test_a_file_that_cannot_be_restored_changes_nothing(project: Project, bad_file: tuple[Path, str]) -> None:
     file, why = bad_file
-    project.put(1)
-    before = _databases(project)
+    before = _everything(project)
     project.run("db", "restore", file, "--yes").refused(why, code=1)
-    assert _databases(project) == before
-    assert project.got() == [1]
+    assert _everything(project) == before
 
 
 def _save(project: Project, file: Path) -> None:
@@ -193,65 +190,64 @@ def _save(project: Project, file: Path) -> None:
         backup(database, file)
 
 
-def _with_revision(project: Project, revision: str, act: Callable[[Database], object]) -> None:
-    change = "update alembic_version set version_num = %s returning (select version_num from alembic_version)"
-    with project.connect() as conn, project.database() as database:
-        before = conn.execute(change, [revision]).fetchone()
-        assert before is not None
-        act(database)
-        conn.execute(change, before)
+def _save_changed(project: Project, file: Path, change: LiteralString) -> None:
+    """A backup of a changed copy."""
+    with project.connect("postgres") as control:
+        control.execute("create database changed template bailiwick")
+        with project.connect("changed") as conn:
+            conn.execute(change)
+        url = f"postgresql://bailiwick@/changed?host={project.server.layout.server_socket()}"
+        with Database(project.data_root, Settings(database=DatabaseSettings(url=SecretStr(url)))) as database:
+            backup(database, file)
+        control.execute("drop database changed with (force)")
 
 
 def test_a_restore_is_refused_while_others_are_connected(project: Project, home: Path) -> None:
-    project.put(1)
     _save(project, home / "file")
-    before = _databases(project)
+    before = _everything(project)
     with project.connect() as conn:
         project.run("db", "restore", home / "file", "--yes").refused("others use the database", "stop workers", code=1)
         assert conn.execute("select 1").fetchone() == (1,)
-    assert _databases(project) == before
-    assert project.got() == [1]
+    assert _everything(project) == before
 
 
 def test_a_restore_is_refused_when_others_come_while_it_works(project: Project, home: Path) -> None:
-    project.put(1)
     with project.connect() as conn:
         conn.execute("create table much as select n, md5(n::text) as text from generate_series(1, 200000) as n")
     _save(project, home / "file")
-    before = _databases(project)
+    before = _everything(project)
     command = project.begin("db", "restore", home / "file", "--yes")
-    eventually(lambda: _databases(project) != before, "the restore is at work")
-    with project.connect():
+    eventually(lambda: any("_restoring_" in name for name in _databases(project)), "the restore is at work")
+    with project.connect() as conn:
         wait_for_end(command).refused("others use the database", code=1)
-    assert _databases(project) == before
-    assert project.got() == [1]
+        conn.execute("drop table much")
+    assert _everything(project) == before
 
 
 def test_after_a_restore_into_another_server_listeners_see_everything(project: Project, home: Path) -> None:
     """Rows of a server with higher transaction numbers would be in the future there, and never be delivered."""
     with project.database() as database, database.begin() as conn:
-        outbox.put(conn, [outbox.Message("probe", "probe", None, {"n": 0})])
+        outbox.put(conn, [outbox.Message("moved", "probe", None, {"n": 0})])
     with project.connect() as conn:
         conn.execute("do $$ begin for i in 1..3000 loop perform pg_current_xact_id(); commit; end loop; end $$")
     with project.database() as database, database.begin() as conn:
-        outbox.put(conn, [outbox.Message("probe", "probe", None, {"n": n}) for n in (1, 2)])
+        outbox.put(conn, [outbox.Message("moved", "probe", None, {"n": n}) for n in (1, 2)])
     project.put(1)
-    project.put(2)
+    before = project.got()
     _save(project, home / "file")
     with opened(home / "other") as other:
         other.ok("db", "restore", home / "file", "--yes")
         with other.database() as database, database.read() as conn:
             heard = [event.after for event in since(conn, Cursor()) if event.subject.kind == "probe"]
-            taken = [m.message.payload for m in outbox.take(conn, Cursor()) if m.message.topic == "probe"]
-        assert heard == [1, 2]
+            taken = [m.message.payload for m in outbox.take(conn, Cursor()) if m.message.topic == "moved"]
+        assert heard == before
         assert taken == [{"n": 0}, {"n": 1}, {"n": 2}]
         other.put(3)
-        assert other.got() == [1, 2, 3]
+        assert other.got() == [*before, 3]
 
 
 def test_a_backup_that_cannot_be_written_leaves_nothing(project: Project, home: Path) -> None:
     (home / "full").mkdir()
-    project.ok("status")
     ended = project.run("db", "backup", home / "full" / "file", file_limit=4096)
     ended.refused("pg_dump failed", code=1)
     assert list((home / "full").iterdir()) == []
@@ -262,12 +258,13 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(project: Project, home: 
 
 
 @pytest.fixture
-def by_url(project: Project) -> Project:
-    """The same database by a URL with a password."""
-    project.put(1)
-    socket = project.server.layout.server_socket()
-    project.settings = {"database_url": f"postgresql://bailiwick:{SECRET}@/bailiwick?host={socket}"}
-    return project
+def by_url(home: Path) -> Iterator[Project]:
+    """A database that is used by a URL with a password."""
+    with opened(home) as project:
+        project.server.ensure_running()
+        socket = project.server.layout.server_socket()
+        project.settings = {"database_url": f"postgresql://bailiwick:{SECRET}@/bailiwick?host={socket}"}
+        yield project
 
 
 def test_the_password_is_not_in_any_process_list_during_a_backup(by_url: Project, home: Path) -> None:
@@ -314,6 +311,10 @@ def test_the_password_is_in_no_message(by_url: Project) -> None:
         assert message in ended.err, ended
         assert ended.code in (2, 5)
         assert SECRET not in ended.out + ended.err
+
+
+def _everything(project: Project) -> tuple[list[str], list[object]]:
+    return _databases(project), project.got()
 
 
 def _databases(project: Project) -> list[str]:

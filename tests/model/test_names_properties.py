@@ -7,7 +7,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from bailiwick.base.errors import NameRefusedError
-from bailiwick.model.names import DomainName
+from bailiwick.model.names import DomainName, canonical_name, is_plain, split_url, typed_url
+from bailiwick.model.suffixes import SuffixList
 from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules
 
 ANYWHERE = UrlRules(allow_private=True)
@@ -24,6 +25,15 @@ pieces = st.sampled_from(
 )
 anything = st.text() | st.lists(pieces | st.text(max_size=3) | labels, max_size=12).map("".join)
 paths = st.lists(pieces | labels, max_size=10).map(lambda parts: "/" + re.sub(r"[#\t\n]", "", "".join(parts)))
+# Near the border of what needs no parsing.
+nearly_plain = st.lists(
+    st.text(ascii_lowercase + digits + "-_", max_size=64)
+    | st.sampled_from(["www", "xn--", "xn--mnchen-3ya", "XN--a", "ab--c", "localhost", "0x1", "1", "com", "a" * 63]),
+    min_size=1,
+    max_size=6,
+).map(".".join)
+SUFFIX_LISTS = {icann_only: SuffixList(icann_only=icann_only) for icann_only in (False, True)}
+rules = st.sampled_from(sorted(SUFFIX_LISTS[False]._publicsuffix))
 queries = st.lists(st.text(ascii_lowercase + digits + "%=_~é", max_size=8), max_size=5).map("&".join)
 
 
@@ -77,6 +87,25 @@ def test_spellings_of_one_host_meet(host: str, port: str) -> None:
         f"{domain.host.upper()}{port}",
     ):
         assert DomainName.parse(spelling) == domain, spelling
+
+
+@given(nearly_plain | anything, st.booleans())
+@example("example.localhost", False)
+@example("a.0x", False)
+@example(".".join(["a" * 63] * 4), True)
+def test_a_plain_name_is_what_parsing_makes_of_it(text: str, allow_private: bool) -> None:
+    if is_plain(text):
+        authority, path = split_url(typed_url(text))
+        assert (canonical_name(authority, allow_private=allow_private), path) == (text, "/")
+        assert DomainName.parse(text, allow_private=allow_private) == DomainName(text)
+
+
+@given(st.lists(labels.filter(str.isascii) | st.sampled_from(["www", "city", "-"]), max_size=3), rules, st.booleans())
+def test_the_quick_site_is_the_librarys(parts: list[str], rule: str, icann_only: bool) -> None:
+    suffixes = SUFFIX_LISTS[icann_only]
+    host = ".".join([*parts, *rule.removeprefix("!").replace("*", "any").split(".")[-4:]])
+    for name in (host, host.partition(".")[2] or host):
+        assert suffixes.registrable(name) == (suffixes.privatesuffix(name) or name)
 
 
 @given(st.lists(st.sampled_from(["www", "a", "us"]), min_size=1, max_size=4), suffixes)

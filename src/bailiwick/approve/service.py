@@ -10,9 +10,10 @@ from bailiwick.ledger.move import Move
 from bailiwick.model.states import Role
 from bailiwick.model.transitions import APPROVAL, CRAWL, STANDING
 from bailiwick.registry import trust
-from bailiwick.registry.apply import apply, edit
+from bailiwick.registry.apply import apply, current, edit
 from bailiwick.registry.permission import DECIDERS, SUBMITTERS, require
 from bailiwick.registry.records import Domain, get
+from bailiwick.registry.standing import standing_after_lift
 from bailiwick.registry.submit import request_page
 
 _NOW = func.bailiwick_now()
@@ -69,8 +70,7 @@ def blacklist(conn: Connection, domain: Domain, actor: Actor, *, reason: str) ->
         "blacklisted_by": actor.id,
         "blacklisted_at": _NOW,
         "blacklist_reason": reason,
-        # A judging that was under way is not taken up where it was.
-        "standing_before": "discovered" if domain.standing == "processing" else domain.standing,
+        "standing_before": standing_after_lift(domain.standing),
     }
     apply(conn, Move(STANDING, domain.id, "blacklist", domain.standing_seen, reason, changes=changes), actor)
     return get(conn, domain.name)
@@ -91,6 +91,7 @@ def mark_no_funds(conn: Connection, domain: Domain, actor: Actor, *, year: int, 
         raise UsageError(f"{year} is not a year from 2020 to 2100")
     changes = {"no_funds_year": year}
     if domain.standing == "no_funds_this_year":
+        require(actor, DECIDERS)
         act = Act("mark_no_funds", domain.row["no_funds_year"], year, reason)
         edit(conn, domain, changes, act, actor)
     else:
@@ -112,6 +113,7 @@ def note(conn: Connection, domain: Domain, actor: Actor, *, text: str) -> Domain
 def recrawl(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None = None) -> Domain:
     """Every known page of an approved domain is due now. A domain in its cooldown needs `reset`."""
     require(actor, SUBMITTERS)
+    domain = current(conn, domain)
     _refuse_unapproved(domain)
     if domain.refusal in ("cooling_down", "retries_used_up"):
         raise ConflictError(
@@ -130,6 +132,7 @@ def recrawl(conn: Connection, domain: Domain, actor: Actor, *, reason: str | Non
 
 def reset(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None = None) -> Domain:
     """Like `recrawl`, and forget cooldown, errors and retries."""
+    domain = current(conn, domain)
     _refuse_unapproved(domain)
     request_page(conn, domain, "/", actor, kind="recrawl")
     cleared: dict[str, object] = {

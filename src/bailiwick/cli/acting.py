@@ -1,13 +1,12 @@
 """Acting on named domains: each in a transaction of its own, one line said about each, errors told and gone on from."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 import click
 from sqlalchemy import Connection
 
 from bailiwick.app import App
-from bailiwick.base.errors import BailiwickError, IllegalMoveError, SchemaError
+from bailiwick.base.errors import BailiwickError, BrokenRuleError, DatabaseError, IllegalMoveError, SchemaError
 from bailiwick.cli.context import Session
 from bailiwick.cli.output import printable
 from bailiwick.ledger.events import Actor, Subject, latest
@@ -17,24 +16,18 @@ from bailiwick.registry.records import Domain, find, get
 
 Deed = Callable[[Connection, Domain, Actor], str]
 """What is done to a domain; the answer is the line that says what is now so."""
-_Command = TypeVar("_Command", bound=Callable[..., object])
 
 
-class Words(click.ParamType):
-    """Text that a person gives and the database keeps: valid Unicode."""
-
-    name = "text"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            self.fail("this is not valid UTF-8", param, ctx)
-        return value
+def text(given: str) -> str:
+    """The type of options whose text the database keeps: valid Unicode."""
+    if not given.isascii() and any("\ud800" <= character <= "\udfff" for character in given):
+        raise click.BadParameter("this is not valid UTF-8")
+    return given
 
 
-WORDS = Words()
 names_argument = click.argument("names", metavar="NAME…", nargs=-1, required=True)
-reason_option = click.option("--reason", type=WORDS, help="Why, for the audit trail.")
-needed_reason_option = click.option("--reason", type=WORDS, required=True, help="Why, for the audit trail (required).")
+reason_option = click.option("--reason", type=text, help="Why, for the audit trail.")
+needed_reason_option = click.option("--reason", type=text, required=True, help="Why, for the audit trail (required).")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
@@ -68,13 +61,14 @@ def for_each(given: Sequence[str], act: Callable[[str], str]) -> int:
             if error.retryable or isinstance(error, SchemaError):
                 raise
             codes.append(error.exit_code)
-            tell(error)
+            tell(error, about=thing)
     return codes[0] if codes and len(given) == 1 else int(bool(codes))
 
 
-def tell(error: BailiwickError) -> None:
-    """An error that does not end the command."""
-    click.echo(f"error: {printable(error.message)}", err=True)
+def tell(error: BailiwickError, *, about: str) -> None:
+    """An error that does not end the command. What the database says does not name its subject."""
+    subject = f"{about}: " if isinstance(error, BrokenRuleError | DatabaseError) else ""
+    click.echo(f"error: {printable(subject + error.message)}", err=True)
     if error.hint:
         click.echo(f"hint: {printable(error.hint)}", err=True)
 
@@ -84,19 +78,19 @@ def warn(warnings: Sequence[str]) -> None:
         click.echo(f"warning: {printable(warning)}", err=True)
 
 
-def parse_name(text: str, app: App) -> DomainName:
+def parse_name(given: str, app: App) -> DomainName:
     """The name that comes in, by the settings for names. NameRefusedError if it may not be one."""
     names = app.settings.names
-    return DomainName.parse(text, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
+    return DomainName.parse(given, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
 
 
-def find_named(conn: Connection, text: str, app: App) -> Domain:
+def find_named(conn: Connection, given: str, app: App) -> Domain:
     """The record of a domain that is named as a person would. NameRefusedError, NotFoundError.
 
     As it stands first: a private name or a sub-domain that came in under other settings can still be named.
     """
-    exact = DomainName.parse(text, allow_private=True)
-    return find(conn, exact) or get(conn, parse_name(text, app))
+    exact = DomainName.parse(given, allow_private=True)
+    return find(conn, exact) or get(conn, parse_name(given, app))
 
 
 def outlook(domain: Domain) -> str:

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, func, select
 from bailiwick.approve import service
 from bailiwick.base.errors import UsageError
 from bailiwick.cli.acting import (
-    WORDS,
     for_each_domain,
     names_argument,
     needed_reason_option,
     outlook,
     reason_option,
+    text,
 )
 from bailiwick.cli.context import Session, pass_session
 from bailiwick.ledger.events import Actor
@@ -27,7 +27,7 @@ from bailiwick.registry.trust import suffix_of
 @click.option("--include-subdomains", is_flag=True, help="Trust all names under it too, by a rule for .NAME.")
 @pass_session
 def approve(session: Session, *, names: tuple[str, ...], reason: str | None, include_subdomains: bool) -> int:
-    """Approve domains that wait for review: from now on they are crawled."""
+    """Approve domains that wait for review. From now on they are crawled."""
 
     def deed(conn: Connection, domain: Domain, actor: Actor) -> str:
         now = service.approve(conn, domain, actor, reason=reason, include_subdomains=include_subdomains)
@@ -102,7 +102,7 @@ def blacklist(session: Session, *, names: tuple[str, ...], reason: str | None, l
 @reason_option
 @pass_session
 def no_funds(session: Session, *, names: tuple[str, ...], year: int | None, reason: str | None) -> int:
-    """Mark domains as legitimate, but with nothing to find in a year. They come back by themselves."""
+    """Mark domains as having nothing to find in a year. They come back by themselves."""
 
     def deed(conn: Connection, domain: Domain, actor: Actor) -> str:
         which = year or conn.execute(select(func.bailiwick_now())).scalar_one().astimezone(UTC).year
@@ -114,13 +114,13 @@ def no_funds(session: Session, *, names: tuple[str, ...], year: int | None, reas
 
 @click.command()
 @click.argument("name")
-@click.argument("text", type=WORDS)
+@click.argument("words", metavar="TEXT", type=text)
 @pass_session
-def note(session: Session, *, name: str, text: str) -> int:
+def note(session: Session, *, name: str, words: str) -> int:
     """Add a line to a domain's notes."""
 
     def deed(conn: Connection, domain: Domain, actor: Actor) -> str:
-        return f"noted on {service.note(conn, domain, actor, text=text).name}: {text.strip()}"
+        return f"noted on {service.note(conn, domain, actor, text=words).name}: {words.strip()}"
 
     return for_each_domain(session, [name], deed)
 
@@ -144,7 +144,7 @@ def recrawl(session: Session, *, names: tuple[str, ...], reason: str | None) -> 
 @reason_option
 @pass_session
 def reset(session: Session, *, names: tuple[str, ...], reason: str | None) -> int:
-    """Like recrawl, and forget cooldown, errors and retries: for blocked and unreachable domains."""
+    """Like recrawl, and forget cooldown and errors. For blocked and unreachable domains."""
 
     def deed(conn: Connection, domain: Domain, actor: Actor) -> str:
         now = service.reset(conn, domain, actor, reason=reason)

@@ -4,13 +4,14 @@ import click
 
 from bailiwick.app import App
 from bailiwick.base.errors import ConflictError
-from bailiwick.cli.acting import WORDS, for_each, names_argument, outlook, parse_name, warn
+from bailiwick.cli.acting import for_each, names_argument, outlook, parse_name, text, warn
 from bailiwick.cli.context import Session, pass_session
 from bailiwick.registry.explain import explain_refusal
+from bailiwick.registry.records import Domain
 from bailiwick.registry.submit import Answer, Submission, Submitted
 from bailiwick.registry.submit import submit as take_in
 
-context_option = click.option("--context", type=WORDS, help="What it is and why it is wanted, for the reviewer.")
+context_option = click.option("--context", type=text, help="What it is and why it is wanted, for the reviewer.")
 depth_option = click.option(
     "--depth",
     type=click.IntRange(0, 1000),
@@ -19,7 +20,7 @@ depth_option = click.option(
     help="How far from the home page to go: 0 only that, 1 its links too, 2-3 usual, 4+ can be slow.",
 )
 profile_option = click.option(
-    "--profile", type=WORDS, default="general", show_default=True, help="What is looked for in it."
+    "--profile", type=text, default="general", show_default=True, help="What is looked for in it."
 )
 
 
@@ -70,6 +71,14 @@ def submitted_line(done: Submitted) -> str:
         case Answer.ALREADY_PENDING:
             return f"{name} is already submitted for review"
         case Answer.REJECTED | Answer.SUSPENDED | Answer.BLACKLISTED:
-            # Approval comes first in the rule, so its words may be about that; of a blacklisted domain that is fine.
-            stands = explain_refusal(domain)
-            raise ConflictError(f"{name} is not submitted: {stands.says}", hint=stands.change)
+            raise standing_against(domain)
+
+
+def standing_against(domain: Domain) -> ConflictError:
+    """The decision that stands against a rejected, suspended or blacklisted domain, and what would change it."""
+    name = domain.name
+    if domain.standing == "blacklisted":
+        why = domain.row["blacklist_reason"]
+        return ConflictError(f"{name} is blacklisted: {why}", hint=f"bailiwick domain blacklist {name} --lift")
+    stands = explain_refusal(domain)
+    return ConflictError(f"{name} is not taken: {stands.says}", hint=stands.change)

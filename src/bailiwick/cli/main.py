@@ -17,6 +17,15 @@ from bailiwick.cli.context import Session
 
 # name -> (module:command, one line). The lines are compared with the commands' own help by a test.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Domains": {
+        "domain": ("domain:domain", "Submit, decide on, list and look after domains."),
+        "url": ("url:url", "Hand in single pages to be crawled."),
+        "explain": (
+            "explain:explain",
+            "Say which rule decides whether a domain is crawled now, and what would change it.",
+        ),
+        "lease": ("lease:lease", "See who crawls which domains, and end leases."),
+    },
     "Look": {
         "status": ("status:status", "Show what is going on, on one screen."),
         "events": ("events:events", "Show the audit trail: who did what, when and why."),
@@ -25,6 +34,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "settings": ("settings:settings", "Show and change settings."),
         "db": ("db:db", "Look after the database."),
+        "completion": ("completion:completion", "Print the script that completes commands and options in your shell."),
     },
     "Learn": {
         "demo": ("demo:demo", "Take a guided tour in a directory of its own."),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import click
+from click.core import ParameterSource
 from pydantic import JsonValue
 
 Row = Mapping[str, JsonValue]
@@ -47,9 +48,10 @@ def more_rows(ctx: click.Context, rows: Sequence[Row], last: str) -> str | None:
         return None
     words = [ctx.command_path]
     for option in ctx.command.params:
-        value = ctx.params.get(option.name or "")
-        if isinstance(option, click.Option) and option.name != "after" and value not in (option.default, None):
-            words += [option.opts[0]] if option.is_flag else [option.opts[0], shlex.quote(str(value))]
+        name = option.name or ""
+        typed = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if isinstance(option, click.Option) and typed and name != "after":
+            words += [option.opts[0]] if option.is_flag else [option.opts[0], shlex.quote(str(ctx.params[name]))]
     return " ".join([*words, "--after", shlex.quote(last)])
 
 
@@ -119,11 +121,9 @@ def _rich_table(columns: Sequence[str], rows: list[_Line]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     # What stands below a row wraps within its first column: it must not push the others off the screen.
-    widest = max(30, *(len(row.cells[0]) for row in rows))
+    widest = max(40, *(len(row.cells[0]) for row in rows))
     for n, column in enumerate(columns):
-        table.add_column(
-            column.replace("_", " ").upper(), overflow="fold", max_width=widest if n == 0 else None
-        )
+        table.add_column(column.replace("_", " ").upper(), overflow="fold", max_width=widest if n == 0 else None)
     for row in rows:
         first, *rest = map(Text, row.cells)
         if row.below:

@@ -1,11 +1,13 @@
 """`bailiwick status`: what is going on, on one screen."""
 
 import click
+from pydantic import JsonValue
 from sqlalchemy import text
 
 from bailiwick.cli.context import Session, json_option, pass_session
-from bailiwick.cli.output import Row, show_facts, stamp
+from bailiwick.cli.output import show_facts, stamp
 from bailiwick.ledger.events import latest
+from bailiwick.registry.overview import overview, shown
 
 
 @click.command()
@@ -19,12 +21,18 @@ def status(session: Session, *, as_json: bool) -> None:
         version = conn.execute(text("select current_setting('server_version')")).scalar_one()
         members = conn.execute(text("select count(*) from members where role <> 'system'")).scalar_one()
         last = next(iter(latest(conn, limit=1)), None)
-    facts: dict[str, object] = {
+        domains = overview(conn)
+    by_approval: dict[str, JsonValue] = {state: count for state, count in domains.by_approval.items() if count}
+    facts: dict[str, JsonValue] = {
         "data": str(app.place.data),
         "database": f"PostgreSQL {version}, {'embedded' if database.is_embedded else 'by URL'}",
         "disk": str(database.disk.state()) if database.disk else None,
         "members": members,
+        "domains": by_approval
+        if as_json
+        else ", ".join(f"{shown(count)} {state}" for state, count in domains.by_approval.items() if count) or "none",
+        "being_crawled": domains.leased if as_json else shown(domains.leased),
+        "ready": domains.ready if as_json else shown(domains.ready),
         "last_event": f"{stamp(last.at)} {last.actor} {last.verb} {last.subject.name}" if last else None,
     }
-    shown: Row = {name: value for name, value in facts.items() if isinstance(value, str | int) or value is None}
-    show_facts(shown, as_json=as_json)
+    show_facts(facts, as_json=as_json)

@@ -23,6 +23,13 @@ def run_tour(directory: Path, echo: Echo) -> None:
     echo("# Settings have a value, an origin and an author.")
     _step(directory, echo, "settings", "set", "outbox.keep_days", "30", "--reason", "we like to look back")
     _step(directory, echo, "settings", "show", "--changed")
+    echo("# A domain is submitted, reviewed and approved; every decision has its author and its reason.")
+    _step(directory, echo, "domain", "submit", "foodbank.org", "--context", "State food bank directory")
+    _step(directory, echo, "domain", "submit", "https://WWW.München.de/rathaus", "shop.example.com")
+    _step(directory, echo, "domain", "approve", "foodbank.org")
+    _step(directory, echo, "domain", "reject", "shop.example.com", "--reason", "off topic")
+    _step(directory, echo, "domain", "list")
+    _step(directory, echo, "explain", "shop.example.com")
     echo("# kill -9 of the database server loses nothing.")
     _kill_server(directory, echo)
     _step(directory, echo, "events")
@@ -30,7 +37,7 @@ def run_tour(directory: Path, echo: Echo) -> None:
     _step(directory, echo, "db", "backup", "tour.dump")
     _step(directory, echo, "status")
     _step(directory, echo, "db", "stop")
-    echo("# That is the ground it all stands on; crawling comes on top of it.")
+    echo("# That is the ground it all stands on; crawling comes on top of it. The web interface comes later, too.")
 
 
 def _step(directory: Path, echo: Echo, *arguments: str) -> None:

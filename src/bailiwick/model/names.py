@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from bailiwick.base.errors import NameRefusedError
 
 if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
+    from bailiwick.model.suffixes import SuffixList
 
 MAX_TEXT_CHARS = 10_000
 """Longer text is refused unread: `data:` links reach megabytes."""
@@ -30,6 +30,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # No scheme: "localhost:8080" (a port), "http:8080" (the canonical name of a host called http), "fe80::1".
 _SCHEME = re.compile(r"([a-z][a-z0-9+-]*):(?!:|\d+(?:[/\\?#]|$))", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:[a-z]+:)?[/\\]*([^/\\?#]*)", re.IGNORECASE)
+# Its own canonical name, whatever is allowed: most lines of a list. The parser's other rules cannot apply to it.
+_PLAIN = re.compile(r"(?!www\.)(?:(?!xn--)[a-z0-9_-]{1,63}\.)+(?!localhost$)[a-z]{1,63}")
 _HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
 _NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 _IPV6_LIKE = re.compile(r"\[.*|[0-9a-f.]*:[0-9a-f.]*:[0-9a-f.:]*", re.IGNORECASE | re.DOTALL)
@@ -59,8 +61,11 @@ class DomainName:
         Path, query and credentials are dropped. `allow_private` admits IP addresses, `localhost` and one-word
         names; `collapse_subdomains` reduces the host to its site. Raises NameRefusedError, and nothing else.
         """
-        authority, _ = split_url(typed_url(text))
-        domain = cls(canonical_name(authority, allow_private=allow_private))
+        if is_plain(text):
+            domain = cls(text)
+        else:
+            authority, _ = split_url(typed_url(text))
+            domain = cls(canonical_name(authority, allow_private=allow_private))
         return cls(_join_port(domain.site, domain.port)) if collapse_subdomains else domain
 
     @property
@@ -93,6 +98,11 @@ class DomainName:
 
     def __str__(self) -> str:
         return self.name
+
+
+def is_plain(text: str) -> bool:
+    """Whether the text is a public name in canonical form already. No is no answer: then it has to be parsed."""
+    return len(text) <= 253 and _PLAIN.fullmatch(text) is not None
 
 
 def name_warnings(name: str) -> tuple[str, ...]:
@@ -251,7 +261,7 @@ def _without_www(host: str) -> str:
 
 
 def _registrable(host: str, *, icann_only: bool) -> str:
-    return host if _is_address(host) else _suffixes(icann_only=icann_only).privatesuffix(host) or host
+    return host if _is_address(host) else _suffixes(icann_only=icann_only).registrable(host)
 
 
 def _plain_address(host: str) -> str:
@@ -264,7 +274,7 @@ def _plain_address(host: str) -> str:
 
 
 @lru_cache
-def _suffixes(*, icann_only: bool) -> "PublicSuffixList":
-    from publicsuffixlist import PublicSuffixList
+def _suffixes(*, icann_only: bool) -> "SuffixList":
+    from bailiwick.model.suffixes import SuffixList
 
-    return PublicSuffixList(only_icann=icann_only)  # 50-80 ms, from the list inside the wheel
+    return SuffixList(icann_only=icann_only)

@@ -9,7 +9,7 @@ from bailiwick.db.sql import queries
 from bailiwick.db.tables import domains
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import Move, Moved, move
-from bailiwick.registry.records import Domain
+from bailiwick.registry.records import Domain, get_by_id
 
 SQL = queries("bailiwick.registry")
 
@@ -32,10 +32,19 @@ def edit(conn: Connection, domain: Domain, changes: Mapping[str, object], act: A
         .returning(domains.c.version)
     ).scalar()
     if version is None:
-        raise ConflictError(f"{domain.name} has changed meanwhile", hint="look at it again, then decide")
+        raise _changed(domain)
     record(conn, actor, Subject("domain", domain.name.name, domain.id), act)
     requeue(conn, [domain.id])
     return version
+
+
+def current(conn: Connection, domain: Domain) -> Domain:
+    """The record as it is now, held: workers move the crawl axis without a new version. ConflictError if people did."""
+    lock_queue(conn, [domain.id])
+    now = get_by_id(conn, domain.id)
+    if now.version != domain.version:
+        raise _changed(domain)
+    return now
 
 
 def lock_queue(conn: Connection, domain_ids: Iterable[int]) -> None:
@@ -49,3 +58,7 @@ def lock_queue(conn: Connection, domain_ids: Iterable[int]) -> None:
 def requeue(conn: Connection, domain_ids: Iterable[int]) -> None:
     """Make the queue agree with the one rule again, after anything that may have changed its answer."""
     conn.exec_driver_sql(SQL["requeue"], {"ids": list(domain_ids)})
+
+
+def _changed(domain: Domain) -> ConflictError:
+    return ConflictError(f"{domain.name} has changed meanwhile", hint="look at it again, then decide")

@@ -53,7 +53,7 @@ def explain(conn: Connection, name: DomainName) -> Explanation:
     if domain.row["is_parked"]:
         says = "it may be crawled, and waits until fewer domains of the same operator are being crawled"
         return Explanation(name, True, "parked", says, None)
-    return Explanation(name, True, "may_be_crawled", "it is approved and due", f"bailiwick crawl {name}")
+    return Explanation(name, True, "may_be_crawled", "it is approved and due", None)
 
 
 def explain_refusal(domain: Domain) -> Explanation:

@@ -19,6 +19,7 @@ from bailiwick.registry.records import Domain
 
 _PROMOTE_LIMIT = 2000
 _ROUNDS = 4
+_KEYS_LOOKED_AT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,17 @@ def promote(conn: Connection, rules: Rules, system: Actor) -> int:
         cooled = [row.domain_id for row in due if row.refusal is None and row.crawl == state]
         if cooled:
             move_many(conn, CRAWL, cooled, state, verb, actor=system, reason="its time has come")
-    freed = [row.key_hash for row in due if row.was_leased]
-    if freed:
-        wake_parked(conn, freed, rules)
+    _fill_room(conn, {row.key_hash for row in due if row.was_leased}, rules)
     return len(due)
+
+
+def _fill_room(conn: Connection, freed: set[int], rules: Rules) -> None:
+    """Wake parked domains of freed keys and of a few others with room. A key that is busy waits for a later claim."""
+    per_key = rules.lease.per_shared_key
+    roomy = conn.exec_driver_sql(SQL["roomy_keys"], {"keys": _KEYS_LOOKED_AT, "per_key": per_key})
+    keys = freed | {row.key_hash for row in roomy}
+    if keys and (mine := _try_keys(conn, keys)):
+        conn.exec_driver_sql(SQL["wake_parked"], {"keys": list(mine), "per_key": per_key})
 
 
 def renew(conn: Connection, leases: Sequence[Lease], rules: Rules) -> dict[int, datetime]:
@@ -146,9 +154,12 @@ def _pick(conn: Connection, query: str, wish: Wish, limit: int) -> list[tuple[in
     ).all()
     if not rows:
         return []
-    keys = list({row.key_hash for row in rows})
-    mine = {row.key_hash for row in conn.exec_driver_sql(SQL["try_keys"], {"keys": keys})}
+    mine = _try_keys(conn, {row.key_hash for row in rows})
     return [(row.domain_id, row.key_hash) for row in rows if row.key_hash in mine]
+
+
+def _try_keys(conn: Connection, keys: set[int]) -> set[int]:
+    return {row.key_hash for row in conn.exec_driver_sql(SQL["try_keys"], {"keys": list(keys)})}
 
 
 def _take(conn: Connection, picked: list[tuple[int, int]], worker: str, rules: Rules) -> list[Lease]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, select, text, update
 
-from bailiwick.base.errors import ConflictError
+from bailiwick.base.errors import ConflictError, UsageError
 from bailiwick.base.settings import NamesSettings
 from bailiwick.db.tables import crawl_queue, domain_progress, domains, page_requests
 from bailiwick.ledger.events import Act, Actor, Subject, record
@@ -15,6 +15,7 @@ from bailiwick.model.transitions import APPROVAL, STANDING
 from bailiwick.registry.apply import lock_queue, requeue
 from bailiwick.registry.permission import ADMINS, require
 from bailiwick.registry.records import Domain, find, get, get_by_id
+from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
@@ -60,11 +61,14 @@ def plan(conn: Connection, names: NamesSettings) -> Iterator[Planned]:
 def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
     """Make one record of two, or rename the only one there is. One event tells of it."""
     require(actor, ADMINS)
+    if planned.source == planned.target:
+        raise UsageError(f"{planned.source} cannot be merged with itself")
     source, target = get(conn, planned.source), find(conn, planned.target)
     if target is None:
         return _rename(conn, source, planned.target, actor)
     take_lease(conn, [source, target])
-    target = _merge_approval(conn, source, get_by_id(conn, target.id), actor)
+    source, target = get_by_id(conn, source.id), get_by_id(conn, target.id)  # what was decided while we waited counts
+    target = _merge_approval(conn, source, target, actor)
     target = _merge_standing(conn, source, target, actor)
     _merge_rows(conn, source, target)
     conn.execute(delete(domains).where(domains.c.id == source.id))
@@ -156,10 +160,8 @@ def _merge_standing(conn: Connection, source: Domain, target: Domain, actor: Act
     if source.standing != "blacklisted" or target.standing == "blacklisted":
         return target
     changes = {name: source.row[name] for name in ("blacklisted_by", "blacklisted_at", "blacklist_reason")}
-    wish = Move(
-        STANDING, target.id, "blacklist", target.standing_seen, source.row["blacklist_reason"],
-        changes={**changes, "standing_before": target.standing},
-    )  # fmt: skip
+    changes["standing_before"] = standing_after_lift(target.standing)
+    wish = Move(STANDING, target.id, "blacklist", target.standing_seen, source.row["blacklist_reason"], changes=changes)
     move(conn, wish, actor)
     return get_by_id(conn, target.id)
 

@@ -124,11 +124,34 @@ set is_parked = false, ready_key = domain_ready_key(d, q.prio)
 from chosen as c join domains as d on d.id = c.domain_id
 where q.domain_id = c.domain_id
 
+-- name: roomy_keys
+-- Keys with parked domains and with room: the domain that was woken for it was refused before anybody leased it, or was
+-- locked when a release looked for one. Each claim looks at a few keys, from anywhere on, so that none waits for ever.
+with recursive parked(key_hash, nth) as (
+    select coalesce((select key_hash from crawl_queue
+                     where is_parked and key_hash >= (select hashtextextended(random()::text, 0))
+                     order by key_hash limit 1),
+                    (select key_hash from crawl_queue where is_parked order by key_hash limit 1)), 1
+    union all
+    select coalesce((select key_hash from crawl_queue where is_parked and key_hash > p.key_hash
+                     order by key_hash limit 1),
+                    (select key_hash from crawl_queue where is_parked order by key_hash limit 1)), nth + 1
+    from parked as p where nth < %(keys)s and p.key_hash is not null
+)
+select p.key_hash from (select distinct key_hash from parked where key_hash is not null) as p
+where (select count(*) from crawl_queue as l where l.key_hash = p.key_hash and l.worker is not null) < %(per_key)s
+
 -- name: renew
+with held as materialized (
+    select q.domain_id from unnest(%(ids)s::bigint[], %(lease_nos)s::int[]) as l(domain_id, lease_no)
+    join crawl_queue as q using (domain_id, lease_no)
+    where q.worker = %(worker)s and q.wake_at > bailiwick_now()
+    order by q.domain_id
+    for update of q
+)
 update crawl_queue as q
 set wake_at = bailiwick_now() + make_interval(secs => %(seconds)s)
-from (select * from unnest(%(ids)s::bigint[], %(lease_nos)s::int[]) as l(domain_id, lease_no) order by domain_id) as l
-where q.domain_id = l.domain_id and q.lease_no = l.lease_no and q.worker = %(worker)s and q.wake_at > bailiwick_now()
+from held where q.domain_id = held.domain_id
 returning q.domain_id, q.wake_at
 
 -- name: fence
@@ -138,7 +161,9 @@ where domain_id = %(domain_id)s and lease_no = %(lease_no)s and worker = %(worke
 for update
 
 -- name: wanted
-select domain_id, lease_no, wanted from crawl_queue where domain_id = any(%(ids)s::bigint[])
+-- A lease that ran out or was released is nobody's, though the number stays until the next claim.
+select domain_id, lease_no, wanted from crawl_queue
+where domain_id = any(%(ids)s::bigint[]) and worker is not null and wake_at > bailiwick_now()
 
 -- name: settle
 -- Copy what the flushes counted to the domain, with the signals made of it.
@@ -176,9 +201,14 @@ update crawl_queue set worker = null, wake_at = null, lease_no = lease_no + 1, w
 where domain_id = any(%(ids)s::bigint[]) and worker is not null
 returning domain_id, key_hash
 
--- name: expire_worker
--- A worker that is known to be dead loses its leases now instead of at their end.
-update crawl_queue set wake_at = bailiwick_now() where worker = %(worker)s and wake_at > bailiwick_now()
+-- name: expire_workers
+-- Workers that are known to be dead lose their leases now instead of at their end.
+with held as materialized (
+    select domain_id from crawl_queue where worker = any(%(workers)s) and wake_at > bailiwick_now()
+    order by domain_id
+    for update
+)
+update crawl_queue as q set wake_at = bailiwick_now() from held where q.domain_id = held.domain_id
 
 -- name: reprioritize
 -- One bounded batch by id. Rows that a claim holds are left to the next time; only changed steps are written.

@@ -19,6 +19,11 @@ LOW_FOR_GOOD = 3
 BACK_OFF = (timedelta(hours=1), timedelta(hours=4), timedelta(days=1), timedelta(weeks=1))
 
 
+def standing_after_lift(standing: str) -> str:
+    """Where a domain that is blacklisted now returns to: a judging that was under way is not taken up where it was."""
+    return "discovered" if standing == "processing" else standing
+
+
 def start(conn: Connection, domain: Domain, system: Actor) -> Domain:
     """Judging begins (again)."""
     verb = {"processing_failed": "retry", "no_funds_this_year": "new_year"}.get(domain.standing, "process")

@@ -17,7 +17,7 @@ from bailiwick.model.urls import PageUrl
 from bailiwick.registry import trust
 from bailiwick.registry.apply import apply, edit, lock_queue, requeue
 from bailiwick.registry.permission import SUBMITTERS, require
-from bailiwick.registry.records import Domain, SubmitterType, find, get
+from bailiwick.registry.records import Domain, SubmitterType, find, get, get_by_id
 
 DEEP = 4
 """From this depth on a crawl can be slow (000)."""
@@ -81,6 +81,8 @@ def submit_url(conn: Connection, url: PageUrl, actor: Actor, *, contact: str | N
     domain = find(conn, url.domain)
     if domain is None:
         return None
+    lock_queue(conn, [domain.id])
+    domain = get_by_id(conn, domain.id)
     request_page(conn, domain, url.path, actor, contact=contact)
     if domain.approval == "approved" and domain.refusal == "not_due":
         act = Act("wake", reason="a page was asked for")
@@ -91,7 +93,10 @@ def submit_url(conn: Connection, url: PageUrl, actor: Actor, *, contact: str | N
 def request_page(
     conn: Connection, domain: Domain, path: str, actor: Actor, *, kind: str = "submitted", contact: str | None = None
 ) -> None:
-    """Keep a wish for a page, for whoever holds the domain's lease; asked twice it is one wish."""
+    """Keep a wish for a page, for whoever holds the domain's lease; asked twice it is one wish.
+
+    The caller holds the domain's queue row: the wish's foreign key locks the domain, and the queue comes first.
+    """
     conn.execute(
         insert(page_requests)
         .values(domain_id=domain.id, kind=kind, path=path, priority=1, asked_by=actor.id, contact=contact)
@@ -147,7 +152,8 @@ def _answer_for(conn: Connection, known: Domain, what: Submission, actor: Actor)
         return Submitted(Answer.BLACKLISTED, known)
     if known.approval == "pending_review" and what.admit:
         _refuse_unless_admin(actor)
-        apply(conn, Move(APPROVAL, known.id, "admit", known.approval_seen, what.context), actor)
+        reviewed = {"reviewed_by": actor.id, "reviewed_at": func.bailiwick_now()}
+        apply(conn, Move(APPROVAL, known.id, "admit", known.approval_seen, what.context, changes=reviewed), actor)
         return Submitted(Answer.ADMITTED, get(conn, known.name), _warnings(what))
     if known.approval == "rejected" and (what.context or "").strip():
         wish = Move(

@@ -32,7 +32,7 @@ class WorkerName:
             return False
         try:
             process = psutil.Process(self.pid)
-            started, status = process.create_time(), process.status()
+            started, status = _started(process), process.status()
         except psutil.Error:
             return False
         return abs(started - self.process_started) < 0.02 and status != psutil.STATUS_ZOMBIE
@@ -40,7 +40,12 @@ class WorkerName:
 
 def this_worker() -> WorkerName:
     """The name of the process that asks."""
-    return WorkerName(machine_id(), boot_id(), os.getpid(), psutil.Process().create_time())
+    return WorkerName(machine_id(), boot_id(), os.getpid(), _started(psutil.Process()))
+
+
+def _started(process: psutil.Process) -> float:
+    """When it started, by a clock that nobody sets: psutil adds the time of boot, which moves with Linux' clock."""
+    return process.create_time() - (psutil.boot_time() if psutil.LINUX else 0)
 
 
 def machine_id() -> str:
@@ -83,8 +88,13 @@ def unregister(conn: Connection, worker: WorkerName) -> None:
 def bury_the_dead(conn: Connection) -> int:
     """End the leases of this machine's workers whose process is gone; the next claim takes them over. How many?"""
     mine = conn.execute(select(workers).where(workers.c.machine == machine_id())).all()
-    dead = [row for row in mine if not WorkerName(row.machine, row.boot, row.pid, row.process_started).is_alive]
-    for row in dead:
-        conn.exec_driver_sql(SQL["expire_worker"], {"worker": row.name})
-        conn.execute(delete(workers).where(workers.c.name == row.name))
+    gone = [row.name for row in mine if not WorkerName(row.machine, row.boot, row.pid, row.process_started).is_alive]
+    if not gone:
+        return 0
+    # Whoever else is at the same grave keeps it.
+    dead = list(
+        conn.execute(select(workers.c.name).where(workers.c.name.in_(gone)).with_for_update(skip_locked=True)).scalars()
+    )
+    conn.exec_driver_sql(SQL["expire_workers"], {"workers": dead})
+    conn.execute(delete(workers).where(workers.c.name.in_(dead)))
     return len(dead)

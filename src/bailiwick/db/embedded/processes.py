@@ -1,5 +1,6 @@
 """The server's processes, known by where they work: a pid can be used again, and a pid file can be copied."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -32,13 +33,27 @@ def server_processes(layout: Layout) -> list[psutil.Process]:
     return list(_working_in(layout.data))
 
 
-def end_orphans(layout: Layout) -> None:
-    """Kill what is left of a server whose main process is dead.
+def end_leftovers(layout: Layout) -> None:
+    """End what keeps `running` taken and will never be our server. Only for who holds `lock`, and finds no server.
 
-    A backend notices that only when its query is done, which may take hours. It cannot harm the data, nor save it:
-    recovery from the log follows.
+    - backends without a main process: they notice it only when their query is done, which may take hours. They can
+      neither harm the data nor save it: recovery from the log follows;
+    - pg_upgrade and its servers, when the command that ran it was killed: nobody will use what it makes.
     """
-    found = server_processes(layout)
+    if postmaster_pid(layout) is None:
+        _end_orphans(server_processes(layout))
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.name() == "pg_upgrade" and any(w.startswith(str(layout.directory)) for w in process.cmdline()):
+                process.kill()
+    for data in layout.directory.glob("data*"):
+        for process in _working_in(data):
+            with suppress(psutil.Error):
+                if "-b" in process.cmdline():  # «binary upgrade»: no server of ours has it
+                    process.send_signal(signal.SIGINT)
+
+
+def _end_orphans(found: list[psutil.Process]) -> None:
     pids = {process.pid for process in found}
     for process in found:
         with suppress(psutil.Error):

@@ -19,7 +19,7 @@ from bailiwick.db.embedded import cluster, locks
 from bailiwick.db.embedded.binaries import Binaries
 from bailiwick.db.embedded.files import open_private
 from bailiwick.db.embedded.layout import PORT, SYSTEM_DIRECTORY, Layout, find_layout, make_layout, owner_of
-from bailiwick.db.embedded.processes import end_orphans, says_starting
+from bailiwick.db.embedded.processes import end_leftovers, says_starting
 from bailiwick.db.embedded.processes import postmaster_pid as postmaster_pid  # noqa: PLC0414 - the commands take it from here
 from bailiwick.db.embedded.progress import Progress, tail
 from bailiwick.db.embedded.users import ServerUser, environment, server_user
@@ -105,7 +105,7 @@ class EmbeddedServer:
         while self.is_running():
             pid = postmaster_pid(layout)
             if pid is None:
-                end_orphans(layout)
+                end_leftovers(layout)
             elif pid != told:
                 told = pid
                 with suppress(ProcessLookupError):
@@ -148,7 +148,7 @@ class EmbeddedServer:
             os.close(running)
 
     def _bring_up(self, layout: Layout) -> None:
-        # What is there may be starting, or ending: the rest of a killed server, or an initdb that lost its parent.
+        # What is there may be starting, or ending: the rest of a killed server, an initdb that lost its parent.
         if self.is_running() and self._came_up(layout):
             return
         self._start(layout)
@@ -178,12 +178,13 @@ class EmbeddedServer:
         while True:
             # Before the question, so that a server that dies in between is asked once more.
             alive = self.is_running()
-            if not (alive and says_starting(layout)) and self._accepts():
+            starts = alive and says_starting(layout)
+            if not starts and self._accepts():
                 return True
             if not alive:
                 return False
-            if postmaster_pid(layout) is None:
-                end_orphans(layout)
+            if not starts:
+                end_leftovers(layout)
             progress.check()
             time.sleep(_POLL_SECONDS)
 

@@ -80,3 +80,15 @@ def test_a_transaction_that_writes_is_refused_and_reading_goes_on(home: Path) ->
             pass
         with database.read():
             pass
+
+
+def test_long_work_pauses_until_there_is_room(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, said, clock = home / ".bailiwick", list[str](), FakeClock()
+    data.mkdir()
+    with Database(data, Settings(), say=said.append, clock=clock) as database:
+        database.ensure_schema()
+        said.clear()
+        _frees(monkeypatch, iter([0, 0, *([HUGE] * 10)]))
+        with database.begin_patiently():
+            assert clock.monotonic() == 4
+    assert [message.split(":")[0] for message in said] == ["paused", "there is room again"]

@@ -122,7 +122,7 @@ def test_private_names_need_permission(text: str, name: str, kind: str) -> None:
     assert DomainName.parse(text, allow_private=True).name == name
     with pytest.raises(NameRefusedError, match=f"is {kind}$") as caught:
         DomainName.parse(text)
-    assert "allow_private_networks" in str(caught.value.hint)
+    assert "names.allow_private" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(

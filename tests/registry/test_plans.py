@@ -57,8 +57,8 @@ select substr(md5(n::text), 1, 12) || case when n % 4 = 0 then '.example.org' el
     'why', 'why', 'why', 1, at, 2099, 'why'
 from generate_series(1, 200000::bigint) as n,
      lateral (select bailiwick_now() as at, n * 7919 % 1000003 % 1000 as a, n * 10007 % 999983 % 1000 as s,
-                     n * 104729 % 1000033 % 1000 as c, n * 1299709 % 1000037 % 1000 as l, case when n % 40 = 0 then 'example.org' else 'site' || n / 4 || '.org'
-                     end as site) as v
+                     n * 104729 % 1000033 % 1000 as c, n * 1299709 % 1000037 % 1000 as l,
+                     case when n % 40 = 0 then 'example.org' else 'site' || n / 4 || '.org' end as site) as v
 """
 _QUEUE = """
 insert into crawl_queue (domain_id, key_hash, prio, is_new, lease_no, worker, is_parked, wake_at, ready_key)

@@ -65,7 +65,7 @@ class _Incoming:
         try:
             with _opened(self._file) as stream, progress(self._how.source, total=_size(self._file)) as advance:
                 seeds = self._seeds(_lines(stream, advance))
-                for batch in add_all(app.database.begin, seeds, self._how, actor, app.settings.priority):
+                for batch in add_all(app.database.begin_patiently, seeds, self._how, actor, app.settings.priority):
                     self._added += batch.added
                     self._known += batch.known
             complete = True

@@ -24,6 +24,7 @@ from bailiwick.db.revision import HEAD
 RawConnection = psycopg.Connection[tuple[object, ...]]
 _USERS_LIMIT_SECONDS = 180.0
 _START_ATTEMPTS = 2
+_DISK_PATIENCE_SECONDS = 3600.0
 
 
 class Database:
@@ -48,6 +49,7 @@ class Database:
             if isinstance(self.server, EmbeddedServer)
             else None
         )
+        self._say = say
         self._users: int | None = None
         self._engine: Engine | None = None
 
@@ -81,6 +83,14 @@ class Database:
         if self.disk is not None:
             self.disk.check()
         with self._transaction(writes=True) as conn:
+            yield conn
+
+    @contextmanager
+    def begin_patiently(self) -> Iterator[Connection]:
+        """Like `begin`, for long work: on a full disk it pauses, says so, and goes on when there is room."""
+        if self.disk is not None:
+            self.disk.wait(self._say, limit_seconds=_DISK_PATIENCE_SECONDS)
+        with self.begin() as conn:
             yield conn
 
     @contextmanager

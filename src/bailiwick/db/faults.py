@@ -39,22 +39,24 @@ def translated() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
+        raise as_ours(error.orig or error, lost=error.connection_invalidated) from error
+    except psycopg.Error as error:
         raise as_ours(error) from error
 
 
-def as_ours(error: DBAPIError) -> BailiwickError:
-    """The error that a user should see."""
-    code = getattr(error.orig, "sqlstate", None) or ""
-    said = str(error.orig).splitlines()[0] if error.orig is not None else str(error)
+def as_ours(error: BaseException, *, lost: bool = False) -> BailiwickError:
+    """The error that a user should see; `lost` when the connection went with it."""
+    code = getattr(error, "sqlstate", None) or ""
+    said = (str(error).splitlines() or [type(error).__name__])[0]
     if code in _BY_STATE:
         kind, message, hint = _BY_STATE[code]
         return kind(message.format(said=said), hint=hint)
-    if isinstance(error.orig, psycopg.errors.CheckViolation):
-        return BrokenRuleError(RULES.get(error.orig.diag.constraint_name or "", said))
+    if isinstance(error, psycopg.errors.CheckViolation):
+        return BrokenRuleError(RULES.get(error.diag.constraint_name or "", said))
     if code == "42883" and "bailiwick_enter" in said:
         return SchemaError("the database has no schema yet", hint="bailiwick db upgrade")
     if "File too large" in said:
         return DiskLowError(f"the file size limit is reached: {said}", hint="raise the limit (ulimit -f)")
-    if error.connection_invalidated:
+    if lost:
         return ServerMissingError(f"the database went away: {said}", hint="try again")
     return DatabaseError(said)

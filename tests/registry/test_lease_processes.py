@@ -7,7 +7,6 @@ one domain the numbers are the order in which things happened.
 
 import json
 import math
-import os
 import random
 import signal
 import subprocess
@@ -16,8 +15,8 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ from tests.servers import TestServers, available_kinds
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 8
-SECONDS = 20.0
+SECONDS = 16.0
 NAMES = [*(f"alone{n:02}.org" for n in range(12)), *(f"b{n:02}.shared.org" for n in range(12))]
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _TEST_TABLES = """
@@ -43,11 +42,12 @@ create table fenced_writes (
     id bigint primary key default nextval('test_order'), domain_id bigint, lease_no int, worker text);
 create table lease_log (
     id bigint primary key default nextval('test_order'), domain_id bigint, key_hash bigint, lease_no int,
-    old_worker text, worker text, old_end timestamptz, new_end timestamptz,
+    old_worker text, worker text, old_end timestamptz, new_end timestamptz, crashed boolean,
     began timestamptz default bailiwick_now(), at timestamptz default clock_timestamp());
 create function log_lease() returns trigger language plpgsql as $$ begin
-    insert into lease_log (domain_id, key_hash, lease_no, old_worker, worker, old_end, new_end)
-    values (new.domain_id, new.key_hash, new.lease_no, old.worker, new.worker, old.wake_at, new.wake_at);
+    insert into lease_log (domain_id, key_hash, lease_no, old_worker, worker, old_end, new_end, crashed) values
+        (new.domain_id, new.key_hash, new.lease_no, old.worker, new.worker, old.wake_at, new.wake_at,
+         new.crashes > old.crashes);
     return null;
 end $$;
 create trigger log_lease after update on crawl_queue for each row
@@ -68,8 +68,13 @@ class Entry:
     old_worker: str | None = None
     old_end: datetime | None = None
     new_end: datetime | None = None
+    crashed: bool = False
     began: datetime = _NEVER
     at: datetime = _NEVER
+
+
+def _at(seconds: int) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
 
 
 @dataclass
@@ -108,8 +113,9 @@ class Checker:
         self.live[entry.domain_id] = (entry.worker or "", entry.lease_no)
         self.last_no[entry.domain_id] = entry.lease_no
         self.per_key[entry.key_hash].add(entry.domain_id)
-        assert len(self.per_key[entry.key_hash]) <= PER_KEY, f"too many at once for one operator: {entry}"
-        self.counts["most at once for one operator"] = max(map(len, self.per_key.values()))
+        at_once = len(self.per_key[entry.key_hash])
+        assert at_once <= PER_KEY, f"too many at once for one operator: {entry}"
+        self.counts["most at once for one operator"] = max(at_once, self.counts["most at once for one operator"])
 
     def _moved(self, entry: Entry) -> None:
         assert self.live[entry.domain_id] == (entry.worker, entry.lease_no)
@@ -127,10 +133,12 @@ class Checker:
         assert entry.old_end is not None
         self.per_key[entry.key_hash].remove(entry.domain_id)
         self.ended[entry.domain_id] = min(entry.at, entry.old_end)
-        if entry.old_end > entry.began:
+        if not entry.crashed:
+            assert entry.old_end > entry.began, f"a lease that had run out was released: {entry}"
             self.counts["release"] += 1
             self.facts.add(("release", entry.domain_id, lease_no, worker))
         else:
+            assert entry.old_end <= entry.began, f"taken away too early: {entry}"
             dead = (entry.domain_id, lease_no) in self.buried
             self.over[entry.domain_id] = "taken over from the dead" if dead else "claimed again after it ran out"
 
@@ -234,6 +242,30 @@ def test_killed_and_stopped_processes_never_share_a_domain(
     _everything_can_be_claimed_again(database)
 
 
+_CLAIM = Entry(1, 7, 1, "a", is_write=False, key_hash=1, new_end=_at(2), began=_at(0), at=_at(0))
+_RELEASE = replace(_CLAIM, id=2, worker=None, old_worker="a", old_end=_at(2), new_end=None, began=_at(1), at=_at(1))
+
+
+@pytest.mark.parametrize(
+    ("history", "what"),
+    [
+        ([_CLAIM, replace(_CLAIM, id=2, worker="b", lease_no=2, at=_at(1))], "two live leases"),
+        ([_CLAIM, _RELEASE, replace(_CLAIM, id=3, worker="b", at=_at(2))], "a lease number twice"),
+        ([_CLAIM, _RELEASE, replace(_CLAIM, id=3, worker="b", lease_no=2)], "begins before"),
+        ([_CLAIM, _RELEASE, Entry(3, 7, 1, "a")], "a late write"),
+        ([_CLAIM, Entry(2, 7, 1, "b")], "a late write"),
+        ([replace(_CLAIM, id=n, domain_id=n) for n in range(1, PER_KEY + 2)], "too many at once"),
+        ([_CLAIM, replace(_CLAIM, id=2, old_worker="a", old_end=_at(2), new_end=_at(5), began=_at(3))], "had run out"),
+        ([_CLAIM, replace(_RELEASE, began=_at(3))], "had run out"),
+        ([_CLAIM, replace(_RELEASE, crashed=True)], "too early"),
+    ],
+)
+def test_the_checker_notices(history: list[Entry], what: str) -> None:
+    Checker().replay([_CLAIM, Entry(2, 7, 1, "a"), replace(_RELEASE, id=3)])
+    with pytest.raises(AssertionError, match=what):
+        Checker().replay(history)
+
+
 def _compare(beliefs: list[dict[str, object]], checker: Checker) -> None:
     """What a worker believes to have done is in the database; what was refused to it is not."""
     words = {"claimed": "claim", "wrote": "write", "released": "release"}
@@ -329,7 +361,8 @@ def _history(database: Database) -> list[Entry]:
         writes = conn.execute(text("select id, domain_id, lease_no, worker from fenced_writes")).all()
         changes = conn.execute(
             text(
-                "select id, domain_id, lease_no, worker, false, key_hash, old_worker, old_end, new_end, began, at "
+                "select id, domain_id, lease_no, worker, false, key_hash, old_worker, old_end, new_end, crashed, "
+                "began, at "
                 "from lease_log"
             )
         ).all()
@@ -338,9 +371,7 @@ def _history(database: Database) -> list[Entry]:
 
 def _worker(mode: str, url: str, log: Path, *, seed: int, pipes: int | None = None) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "tests.registry.lease_worker", mode, url, str(log), str(seed)]
-    return subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=pipes, stdout=pipes, text=True
-    )
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipes, stdout=pipes, text=True)
 
 
 @contextmanager

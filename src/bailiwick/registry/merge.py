@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy.exc import IntegrityError
 
 from bailiwick.base.errors import ConflictError, UsageError
 from bailiwick.base.settings import NamesSettings
@@ -126,8 +127,11 @@ def take_lease(conn: Connection, held: list[Domain]) -> None:
 
 def _rename(conn: Connection, source: Domain, name: DomainName, actor: Actor) -> Domain:
     take_lease(conn, [source])
-    values = {"name": name.name, "site": name.site, "shared_key": name.shared_key}
-    conn.execute(update(domains).where(domains.c.id == source.id).values({**values, "version": domains.c.version + 1}))
+    values = {"name": name.name, "site": name.site, "shared_key": name.shared_key, "version": domains.c.version + 1}
+    try:
+        conn.execute(update(domains).where(domains.c.id == source.id).values(values))
+    except IntegrityError as error:
+        raise ConflictError(f"{name} has come in meanwhile", hint="merge again") from error
     conn.execute(
         update(crawl_queue)
         .where(crawl_queue.c.domain_id == source.id)

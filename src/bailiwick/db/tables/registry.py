@@ -24,6 +24,7 @@ from sqlalchemy.types import TypeEngine
 from bailiwick.db.tables.base import metadata, moment
 
 _TIME = DateTime(timezone=True)
+_AXES = ("approval", "standing", "crawl")
 
 
 def _always(name: str, kind: type[TypeEngine[Any]], default: str | None = None) -> Column[object]:
@@ -158,12 +159,14 @@ domains = Table(
         "domains_yield_idx",
         text("image_yield_rate desc"),
         "name",
+        *_AXES,
         postgresql_where=text("image_yield_rate is not null"),
     ),
     Index(
         "domains_last_crawled_idx",
         text("last_crawled_at desc"),
         "name",
+        *_AXES,
         postgresql_where=text("last_crawled_at is not null"),
     ),
     Index("domains_first_seen_idx", text("first_seen_at desc"), "name"),

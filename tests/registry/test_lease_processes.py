@@ -212,6 +212,7 @@ class Crowd:
         self.log_of[process.pid] = log
 
 
+@pytest.mark.slow
 def test_killed_and_stopped_processes_never_share_a_domain(
     lease_database: tuple[Database, str], tmp_path: Path
 ) -> None:

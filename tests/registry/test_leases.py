@@ -217,6 +217,7 @@ def test_a_revoked_lease_is_fenced_at_once(database: Database) -> None:
         assert not released(conn, lease, ACTIVE)
         [fresh] = claimed(conn, "other")
         assert fresh.lease_no > lease.lease_no
+        assert fresh.taken_over, "the old holder may still be sending"
 
 
 def test_the_dead_of_this_machine_lose_their_leases_at_once(database: Database) -> None:

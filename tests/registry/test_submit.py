@@ -92,6 +92,7 @@ def test_a_trust_rule_admits_on_first_sight_and_trusts_no_neighbour(database: Da
         assert admitted == {"a.gov", "x.y.gov", "alice.github.io"}
         [event] = latest(conn, subject=Subject("domain", "a.gov"))
         assert event.details == {"rule": ".gov"}
+        assert get(conn, DomainName("a.gov")).row["reviewed_by"] is None, "nobody has reviewed it"
         assert trust.remove_rule(conn, ".gov", me, reason=None)
         assert not trust.remove_rule(conn, ".gov", me, reason=None)
         assert submit(conn, Submission(DomainName.parse("b.gov")), anna).answer is Answer.SUBMITTED

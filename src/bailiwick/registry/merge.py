@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy import Connection, case, delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from bailiwick.base.errors import ConflictError, UsageError
@@ -121,7 +121,13 @@ def take_lease(conn: Connection, held: list[Domain]) -> None:
     conn.execute(
         update(crawl_queue)
         .where(crawl_queue.c.domain_id.in_(ids))
-        .values(lease_no=crawl_queue.c.lease_no + 1, worker=None, wake_at=None)
+        .values(
+            lease_no=crawl_queue.c.lease_no + 1,
+            # A holder whose time ran out may still be sending: the next one waits a full delay.
+            crashes=case((crawl_queue.c.worker.is_not(None), 1), else_=crawl_queue.c.crashes),
+            worker=None,
+            wake_at=None,
+        )
     )
 
 

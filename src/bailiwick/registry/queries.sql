@@ -197,7 +197,9 @@ update crawl_queue set worker = null, wake_at = null, crashes = 0, wanted = 'run
 
 -- name: revoke
 -- End a lease from outside: the number moves on, so that whatever its holder still sends is refused.
-update crawl_queue set worker = null, wake_at = null, lease_no = lease_no + 1, wanted = 'run'
+-- He may still be sending, so the next one waits a full delay, as after a crash.
+update crawl_queue
+set worker = null, wake_at = null, lease_no = lease_no + 1, wanted = 'run', crashes = greatest(crashes, 1)
 where domain_id = any(%(ids)s::bigint[]) and worker is not null
 returning domain_id, key_hash
 
@@ -276,15 +278,15 @@ create temporary table incoming (name text, site text, shared_key text, rank int
 with fresh as materialized (
     select distinct on (i.name) i.name, i.site, i.shared_key, i.rank,
            exists (select 1 from trust_rules as t
-                   where '.' || i.name = t.suffix or right(i.name, length(t.suffix)) = t.suffix) as trusted
+                   where right('.' || split_part(i.name, ':', 1), length(t.suffix)) = t.suffix) as trusted
     from incoming as i order by i.name, i.rank
 ), added as (
     insert into domains (name, site, shared_key, approval, submitted_by, submitter_type, profile, source, seed_rank,
                          is_trusted, reviewed_by, reviewed_at, priority_score, priority_computed_at)
     select name, site, shared_key, case when %(approve)s or trusted then 'approved' else 'pending_review' end,
            %(actor)s, %(submitter_type)s, %(profile)s, %(source)s, rank, trusted,
-           case when %(approve)s or trusted then %(actor)s::bigint end,
-           case when %(approve)s or trusted then bailiwick_now() end,
+           case when %(approve)s then %(actor)s::bigint end,
+           case when %(approve)s then bailiwick_now() end,
            round(rank_score(rank, %(weights)s))::int, bailiwick_now()
     from fresh order by name
     on conflict (name) do nothing

@@ -131,7 +131,8 @@ def _create(conn: Connection, what: Submission, actor: Actor) -> Submitted | Non
             profile=what.profile,
             source=what.source,
             is_trusted=rule is not None,
-            **({"reviewed_by": actor.id, "reviewed_at": func.bailiwick_now()} if admitted else {}),
+            # By a rule nobody has reviewed it: who made the rule stands in the trail.
+            **({"reviewed_by": actor.id, "reviewed_at": func.bailiwick_now()} if what.admit else {}),
         )
         .on_conflict_do_nothing(index_elements=["name"])
         .returning(domains.c.id)

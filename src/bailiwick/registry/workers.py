@@ -2,6 +2,7 @@
 
 import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,12 +50,13 @@ def _started(process: psutil.Process) -> float:
 
 
 def machine_id() -> str:
-    """Host name and the system's own id of the machine: two containers may share the first, two clones the second."""
-    try:
-        known = Path("/etc/machine-id").read_text().strip()[:8]
-    except OSError:
-        known = ""
-    return f"{platform.node()}-{known}" if known else platform.node()
+    """Where a pid means the same process: host, the system's own id, pid namespace (containers share the others)."""
+    parts = [platform.node()]
+    with suppress(OSError):
+        parts.append(Path("/etc/machine-id").read_text().strip()[:8])
+    with suppress(OSError):
+        parts.append(str(Path("/proc/self/ns/pid").stat().st_ino))
+    return "-".join(filter(None, parts))
 
 
 def boot_id() -> str:

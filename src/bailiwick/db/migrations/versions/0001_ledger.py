@@ -21,7 +21,9 @@ declare
     schema_revision int;
 begin
     perform set_config('lock_timeout', lock_ms || 'ms', true),
-            set_config('statement_timeout', statement_ms || 'ms', true);
+            set_config('statement_timeout', statement_ms || 'ms', true),
+            -- A stopped process must not hold its locks for ever, whatever server this is.
+            set_config('idle_in_transaction_session_timeout', '60s', true);
     if not writes then
         perform set_config('transaction_read_only', 'on', true);
         return;

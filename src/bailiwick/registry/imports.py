@@ -21,6 +21,8 @@ from bailiwick.registry.submit import submitter_type
 BATCH = 20_000
 _WRITERS = 2
 """The server takes four times as long for a batch as the client: one writer would leave a core idle."""
+_AHEAD = 4
+"""Batches read and not yet written: those being written, and as many that wait, so that no writer does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,8 @@ def add_all(
 ) -> Iterator[Added]:
     """Add a list of any length: read here, written by two threads, each batch in a transaction of its own (`begin`).
 
-    Memory stays flat: at most three batches are alive. After an error the batches before it are in; a second run
-    adds the rest. Two lines with one name may come in either order if they are less than two batches apart.
+    Memory stays flat: a few batches are alive at a time. After an error some of the batches around it are in; a second
+    run adds the rest. Of two lines with one name less than two batches apart, either may be the first.
     """
 
     def write(batch: list[Seed]) -> Added:
@@ -62,7 +64,7 @@ def add_all(
     with ThreadPoolExecutor(_WRITERS, "import") as writers:
         written: deque[Future[Added]] = deque()
         while batch := list(islice(lines, BATCH)):
-            if len(written) == _WRITERS:
+            if len(written) == _AHEAD:
                 yield written.popleft().result()
             written.append(writers.submit(write, batch))
         while written:

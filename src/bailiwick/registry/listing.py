@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, RowMapping, and_, func, or_, select
 from sqlalchemy.sql import Select
 
 from bailiwick.base.errors import UsageError
@@ -109,4 +109,5 @@ def _behind(conn: Connection, column: ColumnElement[object], after: str) -> Colu
     if row is None:
         raise UsageError(f"there is no domain {after} to go on after")
     value = row[0]
-    return or_(column < value, and_(column == value, tuple_(domains.c.name) > tuple_(after)))
+    # The first condition says where in the index to start, the second passes over what was shown of the same value.
+    return and_(column <= value, or_(column < value, domains.c.name > after))

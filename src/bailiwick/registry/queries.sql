@@ -290,12 +290,11 @@ with fresh as materialized (
            round(rank_score(rank, %(weights)s))::int, bailiwick_now()
     from fresh order by name
     on conflict (name) do nothing
-    returning domains as domain, id, shared_key, priority_score, approval
+    returning id, shared_key, priority_step(priority_score, %(weights)s) as prio, approval, first_seen_at
 ), queued as (
     insert into crawl_queue (domain_id, key_hash, prio, ready_key)
-    select id, hashtextextended(shared_key, 0), priority_step(priority_score, %(weights)s),
-           case when approval = 'approved'
-                then domain_ready_key(domain, priority_step(priority_score, %(weights)s)) end
+    select id, hashtextextended(shared_key, 0), prio,
+           case when approval = 'approved' then ready_key(false, prio, first_seen_at) end
     from added
 )
 select count(*) from added

@@ -215,10 +215,14 @@ create function domain_wakes_at(d domains, refusal text) returns timestamptz lan
     end;
 
 -- The order of leases, smallest first: partly crawled, then priority, then least recently crawled (new: first seen).
-create function domain_ready_key(d domains, prio smallint) returns bigint language sql stable parallel safe return
-    ((case when d.crawl = 'active' then 0 else 1 end)::bigint << 56)
+create function ready_key(is_partly_crawled boolean, prio smallint, since timestamptz) returns bigint
+language sql stable parallel safe return
+    ((case when is_partly_crawled then 0 else 1 end)::bigint << 56)
     | ((99 - prio)::bigint << 48)
-    | greatest(extract(epoch from coalesce(d.last_crawled_at, d.first_seen_at)), 0)::bigint;
+    | greatest(extract(epoch from since), 0)::bigint;
+
+create function domain_ready_key(d domains, prio smallint) returns bigint language sql stable parallel safe return
+    ready_key(d.crawl = 'active', prio, coalesce(d.last_crawled_at, d.first_seen_at));
 
 -- What a seed list's rank is worth: a better rank scores higher.
 create function rank_score(rank int, weights jsonb) returns double precision language sql immutable parallel safe return
@@ -304,6 +308,7 @@ def downgrade() -> None:
         unguard_machine(machine, table="domains")
     op.execute("""
         drop function priority_step(int, jsonb), domain_score(domains, jsonb, timestamptz), rank_score(int, jsonb),
-            domain_ready_key(domains, smallint), domain_wakes_at(domains, text), domain_refusal(domains, timestamptz);
+            domain_ready_key(domains, smallint), ready_key(boolean, smallint, timestamptz),
+            domain_wakes_at(domains, text), domain_refusal(domains, timestamptz);
         drop table workers, trust_rules, page_requests, domain_progress, crawl_queue, domains;
     """)

@@ -4,6 +4,6 @@ The wheel only carries the binaries. Three lock files decide everything, because
 holder dies, however it dies, and no pid can be mistaken for it:
 
 - `lock`     held while somebody starts, stops, upgrades or initialises the server;
-- `running`  inherited by every process of the server: taken means that the server is alive;
+- `running`  inherited by every process of the server, and by initdb and pg_upgrade: taken means that one is alive;
 - `users`    held (shared) by every process of ours that uses it: free means that nobody does.
 """

@@ -119,6 +119,17 @@ def test_a_reader_that_has_seen_enough_is_no_error(shared_home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_reader_that_is_gone_is_no_error_either(shared_home: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [PROGRAM, "settings", "show"], cwd=shared_home, env=environment(), stdout=writer, stderr=subprocess.PIPE,
+        text=True, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_downgrade_asks_first(home: Path) -> None:
     bailiwick("db", "upgrade", cwd=home)
     asked = bailiwick("db", "downgrade", "0", cwd=home, stdin="n\n")

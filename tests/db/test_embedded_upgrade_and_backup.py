@@ -85,7 +85,11 @@ def test_upgrade_server_fails_without_harm_and_moves_16_to_18_with_its_data(old:
     assert "upgrade-server moves it to 18" in str(old.facts()["data_version"])
     with old.connect() as conn:
         conn.execute("create table unmovable (a regproc)")  # pg_upgrade refuses these
-    old.run("db", "upgrade-server").refused("pg_upgrade failed; the old data is untouched", code=1)
+    failed = old.run("db", "upgrade-server")
+    failed.refused("pg_upgrade failed; the old data is untouched", "one of the reg* data types", code=1)
+    assert f"its reports are in {old.data_root / 'pg' / 'upgrading'}" in failed.err
+    report = next((old.data_root / "pg" / "upgrading").rglob("tables_using_reg.txt"))
+    assert "public.unmovable.a" in report.read_text()
     assert "PostgreSQL 16." in old.ok("status")
     assert old.got() == [16]
     assert [path.name for path in old.data_root.glob("pg/data*")] == ["data"]

@@ -42,6 +42,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
+class ReaderGone(Exception):  # noqa: N818 - no error: `bailiwick events | head` has seen enough
+    """Nobody reads our output any more."""
+
+
 class Contents(click.Group):
     """A group whose commands are loaded on use and listed by topic."""
 
@@ -55,6 +59,13 @@ class Contents(click.Group):
                 command: click.Command = getattr(import_module(f"bailiwick.cli.{module}"), attribute)
                 return command
         return None
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command. Before click does: it would end the program with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for topic, commands in COMMANDS.items():
@@ -109,9 +120,8 @@ def main(arguments: list[str]) -> int:
     try:
         outcome = cli.main(arguments, prog_name="bailiwick", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of our output has seen enough (`bailiwick events | head`).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, ReaderGone):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer goes nowhere
         return 0
     except (click.Abort, KeyboardInterrupt):
         return _failed("interrupted", None, 130)

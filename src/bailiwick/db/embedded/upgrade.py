@@ -1,6 +1,7 @@
 """Move the data to a newer PostgreSQL with that version's own pg_upgrade. The old data stays until it is removed."""
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,12 +73,23 @@ def _pg_upgrade(
         pass_fds=(running,),
     )
     if result.returncode != 0:
+        written, kept = data[1] / "pg_upgrade_output.d", scratch / "reports"
+        with suppress(FileNotFoundError):
+            written.rename(kept)  # they name what it cannot move
         shutil.rmtree(data[1], ignore_errors=True)
+        reason = _reason(result.stdout.replace(str(written), str(kept)))
         raise DatabaseError(
-            f"pg_upgrade failed; the old data is untouched: {result.stdout.strip().splitlines()[-1]}",
-            hint=f"its reports are in {scratch} and in the output: {result.stdout[-400:]!r}",
+            f"pg_upgrade failed; the old data is untouched: {reason}", hint=f"its reports are in {scratch}"
         )
     shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _reason(output: str) -> str:
+    """What it says after its last «… ok», in one line."""
+    told: list[str] = []
+    for line in output.removesuffix("Failure, exiting\n").splitlines():
+        told = [] if line.endswith("ok") else [*told, *line.split()]
+    return " ".join(told) or "no reason given"
 
 
 def _discard(leftover: Path, layout: Layout) -> None:

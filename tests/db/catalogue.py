@@ -1,5 +1,6 @@
 """A schema as PostgreSQL prints it, and made-up rows for every table, whatever its columns."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, text
@@ -56,8 +57,10 @@ def catalogue(conn: Connection) -> Catalogue:
     return Catalogue(tables, set(conn.execute(text(_OTHERS)).scalars()))
 
 
-def rows_of(conn: Connection, table: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in conn.execute(text(f"select * from {table} t order by t::text"))]
+def rows_of(conn: Connection, table: str, columns: Iterable[str]) -> list[tuple[object, ...]]:
+    """All rows, by these columns: a later revision may have added others."""
+    listed = ", ".join(sorted(columns))
+    return [tuple(row) for row in conn.execute(text(f"select {listed} from {table} order by ({listed})::text"))]
 
 
 def fill(conn: Connection, tables: list[str], *, count: int) -> None:
@@ -100,6 +103,22 @@ _BY_TYPE = {
 _BY_COLUMN: dict[tuple[str, str], str] = {
     ("members", "name"): "'member-' || n",
     ("members", "role"): "(array['submitter', 'viewer', 'reviewer', 'admin'])[1 + n % 4]",
+    ("domains", "name"): "'domain-' || n || '.example'",
+    ("domains", "approval"): "(array['approved', 'pending_review'])[1 + n % 2]",
+    ("domains", "submitter_type"): "(array['admin', 'public_user', 'system'])[1 + n % 3]",
+    ("domains", "max_crawl_depth"): "n % 10",
+    ("domains", "crawl_delay_seconds"): "n % 10",
+    ("domains", "max_concurrent_requests"): "1 + n % 10",
+    ("domains", "scrape_frequency_hours"): "1 + n % 100",
+    ("domains", "no_funds_year"): "2020 + n % 80",
+    ("domains", "retry_after"): "timestamptz '2027-01-01 00:00+00' + n * interval '1 second'",
+    ("crawl_queue", "wake_at"): "null::timestamptz",
+    ("crawl_queue", "is_parked"): "false",
+    ("crawl_queue", "wanted"): "(array['run', 'pause', 'stop'])[1 + n % 3]",
+    ("page_requests", "kind"): "(array['submitted', 'redirect', 'recrawl', 'image', 'evaluation'])[1 + n % 5]",
+    ("page_requests", "path"): "'/' || n",
+    ("page_requests", "priority"): "1 + n % 10",
+    ("trust_rules", "suffix"): "'.suffix' || n",
 }
 
 

@@ -13,7 +13,8 @@
     │   ├── SchemaError            schema and program do not fit together
     │   └── BackupError            a backup cannot be made or read
     ├── ServerMissingError         a server that is needed cannot be reached or started
-    └── DiskLowError               too little free disk to write safely
+    ├── DiskLowError               too little free disk to write safely
+    └── BodyDamagedError           a stored body cannot be read back
 
 Expected outcomes (a 404, a robots.txt that says no, a spent budget) are values, not errors.
 """
@@ -98,3 +99,7 @@ class DiskLowError(BailiwickError):
     code = "disk_low"
     http_status = 507
     retryable = True
+
+
+class BodyDamagedError(BailiwickError):
+    code = "body_damaged"

@@ -74,6 +74,13 @@ class LogSettings(Section):
 class StorageSettings(Section):
     min_free_bytes: int = Field(1_000_000_000, ge=0, description="Writing work pauses below this much free disk.")
     min_free_percent: float = Field(2.0, ge=0, le=100, description="Writing work pauses below this share of free disk.")
+    pack_bytes: int = Field(
+        256_000_000, ge=1_000_000, le=4_000_000_000, description="A pack of bodies is closed at this size."
+    )
+    compression_level: int = Field(1, ge=1, le=19, description="zstd level of stored bodies.")
+    sweep_after_hours: float = Field(
+        24, ge=0, le=87600, description="`storage sweep` leaves packs alone that are younger than this."
+    )
 
 
 class NamesSettings(Section):
@@ -117,6 +124,43 @@ class PrioritySettings(Section):
     step: int = Field(40, ge=1, description="Points in one of the 100 steps of priority.")
 
 
+class NetSettings(Section):
+    allow_private_networks: bool = Field(
+        False, description="Let requests go to private, loopback and link-local addresses, for intranets."
+    )
+    extra_ca_file: Path | None = Field(
+        None, description="PEM file with certificate authorities to trust besides the usual ones."
+    )
+    connect_timeout_seconds: float = Field(10, gt=0, le=600, description="Give up connecting to a server after this.")
+    idle_timeout_seconds: float = Field(20, gt=0, le=600, description="Give up on a server that is silent for this.")
+    total_timeout_seconds: float = Field(60, gt=0, le=3600, description="Longest time for one answer.")
+    max_body_bytes: int = Field(
+        10_000_000, ge=1000, le=1_000_000_000, description="Longest body that is read, after decompression."
+    )
+
+
+class CrawlSettings(Section):
+    contact: str | None = Field(
+        None, max_length=200, description="How sites can reach you (mail or web address); part of the User-Agent."
+    )
+    user_agent: str | None = Field(
+        None, max_length=300, description="User-Agent instead of `Bailiwick/VERSION (+contact)`."
+    )
+    max_open_domains: int = Field(1000, ge=1, le=100_000, description="Domains that one process crawls at once.")
+    claim_batch: int = Field(50, ge=1, le=1000, description="Most domains leased by one claim.")
+    slice_pages: int = Field(5000, ge=1, description="A lease is given back after this many pages, for others' turn.")
+    slice_seconds: float = Field(1200, ge=1, description="A lease is given back after this long, for others' turn.")
+    flush_pages: int = Field(200, ge=1, le=10_000, description="Results of a domain that are written at once.")
+    flush_seconds: float = Field(10, gt=0, le=60, description="Longest time that a result waits to be written.")
+    max_retries: int = Field(3, ge=0, le=100, description="Retries of a page whose fetch failed in a way that may pass.")
+    retry_backoff_seconds: float = Field(
+        5, ge=0, le=86400, description="Pause before a page's first retry; four times as long before each further one."
+    )
+    max_domain_errors: int = Field(20, ge=1, description="Errors in a row after which a domain counts as blocked.")
+    max_known_pages: int = Field(1_000_000, ge=1, description="Most pages known of a domain; further links are counted.")
+    max_outlinks: int = Field(100_000, ge=0, description="Most links to other domains that are kept of a domain.")
+
+
 class DoctorSettings(Section):
     probe_host: str = Field("example.com", description="Host name that `bailiwick doctor` looks up to test DNS.")
 
@@ -138,6 +182,8 @@ class Settings(BaseSettings):
     lease: LeaseSettings = LeaseSettings()
     cooldown: CooldownSettings = CooldownSettings()
     priority: PrioritySettings = PrioritySettings()
+    net: NetSettings = NetSettings()
+    crawl: CrawlSettings = CrawlSettings()
     doctor: DoctorSettings = DoctorSettings()
 
     @classmethod

@@ -131,7 +131,7 @@ JOB = Machine(
         Transition("paused", "resume", "running", DECIDERS),
         Transition("running", "finish", "finished", SYSTEM),
         *_each(("running", "paused"), "cancel", "cancelled", DECIDERS),
-        Transition("finished", "restart", "running", DECIDERS | SYSTEM),
+        *_each(("finished", "cancelled"), "restart", "running", DECIDERS | SYSTEM),
     ),
 )
 

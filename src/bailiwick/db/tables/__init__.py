@@ -1,6 +1,17 @@
 """The tables, as SQLAlchemy Core knows them. Migrations make them; a test compares both to the letter."""
 
 from bailiwick.db.tables.base import TransactionId, metadata
+from bailiwick.db.tables.crawl import (
+    fetch_log,
+    job_domains,
+    jobs,
+    outlinks,
+    packs,
+    pages,
+    parse_queue,
+    run_domains,
+    runs,
+)
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
 
@@ -10,10 +21,19 @@ __all__ = [
     "domain_progress",
     "domains",
     "events",
+    "fetch_log",
+    "job_domains",
+    "jobs",
     "members",
     "metadata",
     "outbox",
+    "outlinks",
+    "packs",
     "page_requests",
+    "pages",
+    "parse_queue",
+    "run_domains",
+    "runs",
     "settings",
     "state_moves",
     "trust_rules",

@@ -1,11 +1,14 @@
 """What the tables share: one metadata, the database's clock, its transaction numbers."""
 
+from typing import Any
+
 from sqlalchemy import Column, DateTime, MetaData, text
-from sqlalchemy.types import UserDefinedType
+from sqlalchemy.types import TypeEngine, UserDefinedType
 
 metadata = MetaData()
 
 NOW = text("bailiwick_now()")
+TIME = DateTime(timezone=True)
 
 
 class TransactionId(UserDefinedType[int]):
@@ -19,4 +22,9 @@ class TransactionId(UserDefinedType[int]):
 
 def moment(name: str) -> Column[object]:
     """A time that is always there, by default now."""
-    return Column(name, DateTime(timezone=True), nullable=False, server_default=NOW)
+    return Column(name, TIME, nullable=False, server_default=NOW)
+
+
+def always(name: str, kind: type[TypeEngine[Any]], default: str | None = None) -> Column[object]:
+    """A value that is always there."""
+    return Column(name, kind, nullable=False, server_default=None if default is None else text(default))

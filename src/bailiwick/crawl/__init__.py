@@ -1,0 +1,1 @@
+"""An approved domain in; pages fetched under a lease, within budgets, out."""

@@ -1,0 +1,1 @@
+"""Fetch one thing politely: a URL and a permission in, an answer out."""

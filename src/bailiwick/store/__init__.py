@@ -1,0 +1,1 @@
+"""Packs of bodies: written by the crawl, read by whoever extracts."""

@@ -15,6 +15,7 @@ from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
+from bailiwick.ports import BodyStore
 
 
 @dataclass
@@ -74,11 +75,22 @@ class App:
     def settings(self) -> Settings:
         return self.loaded.tree
 
+    @cached_property
+    def body_store(self) -> BodyStore:
+        """Where bodies are kept: packs in the project's directory."""
+        from bailiwick.registry.workers import machine_id
+        from bailiwick.store.packs import PackStore
+        from bailiwick.store.shelf import Shelf
+
+        return PackStore(Shelf(self.database, self.place.data / "packs", machine_id(), self.settings.storage))
+
     def actor(self, conn: Connection) -> Actor:
         """The member in whose name this process acts."""
         return members.find(conn, self.acting_as) if self.acting_as else members.local_admin(conn)
 
     def close(self) -> None:
+        if "body_store" in self.__dict__:
+            self.body_store.close()
         if "unchecked_database" in self.__dict__:
             self.unchecked_database.close()
 

@@ -1,6 +1,8 @@
 """Every plug-in point, in one place. Each is a Protocol with a conformance suite in `tests/conformance`."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 
@@ -40,4 +42,77 @@ class BodyStore(Protocol):
 
     def close(self) -> None:
         """Sync, and give up whatever is held open. Safe to call again."""
+        ...
+
+
+class FailureKind(StrEnum):
+    """Why there was no answer."""
+
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    BROKEN = "broken"
+    """The answer was no HTTP, or ended early."""
+    ENCODING = "encoding"
+    """The body's content coding is unknown or damaged."""
+    REFUSED = "refused"
+    """The guard said no."""
+    NOT_SENT = "not_sent"
+    """Nothing was sent: the sender's permission had ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """One GET. `may_send` is asked at the moment of writing; a no leaves it unsent."""
+
+    url: str
+    turn: "SendTurn"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wants_body: Callable[[int, str], bool] = lambda _status, _content_type: True
+    """Asked with status and media type: a body that nobody wants is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchAnswer:
+    """What a server said. `head` is status line and headers as they came."""
+
+    url: str
+    status: int
+    head: bytes
+    headers: Mapping[str, str]
+    body: bytes | None
+    """None: not wanted. Content coding removed."""
+    is_truncated: bool
+    bytes_received: int
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class FetchFailure:
+    """No answer, and why."""
+
+    url: str
+    kind: FailureKind
+    message: str
+    milliseconds: int
+
+
+class SendTurn(Protocol):
+    """The sender's permission: asked right before the request is written."""
+
+    def sending(self) -> bool:
+        """Whether it may be written now; from then on it counts as sent."""
+        ...
+
+
+class Fetcher(Protocol):
+    """Fetches one thing. Follows no redirects, keeps no cookies, never raises for what a server does."""
+
+    async def fetch(self, request: FetchRequest) -> FetchAnswer | FetchFailure:
+        """One request, bounded in time and size."""
+        ...
+
+    async def close(self) -> None:
+        """Close all connections."""
         ...

@@ -33,7 +33,8 @@ _MOST_HELD = 4
 def fenced_write(conn: Connection, lease: Lease) -> bool:
     """A result of the lease's holder, as a flush writes it: the fence first, in the same transaction."""
     fence = {"domain_id": lease.domain_id, "lease_no": lease.lease_no, "worker": lease.worker}
-    if conn.exec_driver_sql(SQL["fence"], fence).one_or_none() is None:
+    asked = {"ids": [lease.domain_id], "lease_nos": [lease.lease_no], "worker": lease.worker}
+    if conn.exec_driver_sql(SQL["fence"], asked).one_or_none() is None:
         return False
     insert = "insert into fenced_writes (domain_id, lease_no, worker) values (:domain_id, :lease_no, :worker)"
     conn.execute(text(insert), fence)

@@ -9,18 +9,19 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bailiwick.base.errors import SettingsError
 
 ENV_PREFIX = "BAILIWICK_"
 # Names with our prefix that are no settings: where to look, and what the tests read.
-ENV_OTHER = frozenset({"BAILIWICK_HOME", "BAILIWICK_AS", "BAILIWICK_SUITES", "BAILIWICK_SPECS"})
+ENV_OTHER = frozenset({"BAILIWICK_HOME", "BAILIWICK_AS", "BAILIWICK_SUITES", "BAILIWICK_SPECS", "BAILIWICK_FAILPOINT"})
 Seconds: TypeAlias = Annotated[int, Field(ge=0, le=10 * 365 * 86400)]
 Tree: TypeAlias = dict[str, JsonValue]
 
@@ -152,12 +153,16 @@ class CrawlSettings(Section):
     slice_seconds: float = Field(1200, ge=1, description="A lease is given back after this long, for others' turn.")
     flush_pages: int = Field(200, ge=1, le=10_000, description="Results of a domain that are written at once.")
     flush_seconds: float = Field(10, gt=0, le=60, description="Longest time that a result waits to be written.")
-    max_retries: int = Field(3, ge=0, le=100, description="Retries of a page whose fetch failed in a way that may pass.")
+    max_retries: int = Field(
+        3, ge=0, le=100, description="Retries of a page whose fetch failed in a way that may pass."
+    )
     retry_backoff_seconds: float = Field(
         5, ge=0, le=86400, description="Pause before a page's first retry; four times as long before each further one."
     )
     max_domain_errors: int = Field(20, ge=1, description="Errors in a row after which a domain counts as blocked.")
-    max_known_pages: int = Field(1_000_000, ge=1, description="Most pages known of a domain; further links are counted.")
+    max_known_pages: int = Field(
+        1_000_000, ge=1, description="Most pages known of a domain; further links are counted."
+    )
     max_outlinks: int = Field(100_000, ge=0, description="Most links to other domains that are kept of a domain.")
 
 
@@ -167,6 +172,47 @@ class DoctorSettings(Section):
 
 class OutboxSettings(Section):
     keep_days: int = Field(14, ge=1, le=3650, description="Days that outbox messages are kept for listeners.")
+
+
+class FromEnvironment(Section):
+    """A secret, by the name of the environment variable that holds it."""
+
+    env: str = Field(min_length=1, max_length=200, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+
+    def read(self) -> str:
+        """The secret itself, as it may stand in a header; SettingsError names the variable, never its value."""
+        found = os.environ.get(self.env)
+        if found is None:
+            raise SettingsError(f"the environment variable {self.env} is not set", hint=f"export {self.env}=…")
+        if not found.isprintable():
+            raise SettingsError(f"{self.env} holds characters that no header may have")
+        return found
+
+
+class BasicAuth(Section):
+    user: str = Field(max_length=200, pattern=r"^[^:\x00-\x1f]*$")
+    password: FromEnvironment
+
+
+_HeaderText: TypeAlias = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00-\x08\x0a-\x1f\x7f]*$")]
+_Token: TypeAlias = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+
+class DomainAccess(Section):
+    """`[domains."name"]` of the settings file: what is sent to one domain, over https alone."""
+
+    headers: dict[_Token, _HeaderText | FromEnvironment] = Field(default_factory=dict)
+    cookies: dict[_Token, FromEnvironment] = Field(default_factory=dict)
+    basic_auth: BasicAuth | None = None
+
+    @field_validator("headers")
+    @classmethod
+    def _no_secret_in_the_file(cls, given: "dict[str, str | FromEnvironment]") -> "dict[str, str | FromEnvironment]":
+        for name, value in given.items():
+            if name.lower() in _SECRET_HEADERS and isinstance(value, str):
+                raise ValueError(f'{name} is a secret: write {name} = {{ env = "VARIABLE" }}')
+        return given
 
 
 class Settings(BaseSettings):
@@ -228,6 +274,8 @@ class Loaded:
     tree: Settings
     origins: Mapping[str, Origin]
     unknown_environment: tuple[str, ...] = ()
+    access: Mapping[str, DomainAccess] = dataclass_field(default_factory=dict)
+    """What the file says about single domains."""
 
     def __iter__(self) -> Iterator[Setting]:
         for key in keys():
@@ -273,9 +321,11 @@ def check_key(key: str) -> None:
 
 def load(file: Path | None, database: Mapping[str, JsonValue] | None = None) -> Loaded:
     """Read the layers, lay them over each other and check the result. Raises SettingsError, naming the place."""
+    from_file = _from_file(file)
+    access = _access(from_file.pop("domains", {}), file)
     layers: dict[Origin, Tree] = {
         Origin.DATABASE: _nested({k: v for k, v in (database or {}).items() if k in keys()}),
-        Origin.FILE: _from_file(file),
+        Origin.FILE: from_file,
         Origin.ENVIRONMENT: _from_environment(),
     }
     merged: Tree = {}
@@ -294,7 +344,7 @@ def load(file: Path | None, database: Mapping[str, JsonValue] | None = None) -> 
         tree = Settings(**merged)  # type: ignore[arg-type]
     except ValidationError as error:
         raise _as_settings_error(error, origins, file) from error
-    return Loaded(tree, origins, _unknown_environment())
+    return Loaded(tree, origins, _unknown_environment(), access)
 
 
 def check_value(key: str, value: JsonValue) -> JsonValue:
@@ -332,6 +382,24 @@ def _from_file(file: Path | None) -> Tree:
         raise SettingsError(f"{file}: {error}", hint="the file is TOML: [section], then name = value") from error
     except OSError as error:
         raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+
+
+def _access(table: JsonValue, file: Path | None) -> dict[str, DomainAccess]:
+    if not isinstance(table, dict):
+        raise SettingsError(f"{file}: domains is a table", hint='[domains."example.org"]')
+    access = {}
+    for name, given in table.items():
+        try:
+            access[name] = DomainAccess.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"] if part not in ("function-plain", "str"))
+            hint = (
+                'headers = { NAME = "text" }, cookies = { NAME = { env = "VARIABLE" } }, '
+                'basic_auth = { user = "me", password = { env = "VARIABLE" } }'
+            )
+            raise SettingsError(f'{file}: [domains."{name}"] {where}: {first["msg"]}', hint=hint) from None
+    return access
 
 
 def _from_environment() -> Tree:

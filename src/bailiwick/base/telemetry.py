@@ -17,6 +17,7 @@ class LogEvent(StrEnum):
 
     DATABASE_STARTED = "database.started"
     DISK_LOW = "disk.low"
+    PAGE_FAILED = "page.failed"
     SCHEMA_CHANGED = "schema.changed"
     STATE_MOVED = "state.moved"
 

@@ -17,6 +17,9 @@ from bailiwick.cli.context import Session
 
 # name -> (module:command, one line). The lines are compared with the commands' own help by a test.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Crawl": {
+        "crawl": ("crawl:crawl", "Crawl domains: fetch their pages politely, store them, follow their links."),
+    },
     "Domains": {
         "domain": ("domain:domain", "Submit, decide on, list and look after domains."),
         "url": ("url:url", "Hand in single pages to be crawled."),
@@ -34,6 +37,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "settings": ("settings:settings", "Show and change settings."),
         "db": ("db:db", "Look after the database."),
+        "storage": ("storage:storage", "Look after stored bodies: how many, whether they can be read, and room."),
         "completion": ("completion:completion", "Print the script that completes commands and options in your shell."),
     },
     "Learn": {

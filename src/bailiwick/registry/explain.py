@@ -18,6 +18,7 @@ _WORDS = {
         "there is nothing to find in {no_funds_year}; it comes back in the new year",
         None,
     ),
+    "held": ("only paused jobs want it", "bailiwick job list --state paused"),
     "retries_used_up": (
         "it stayed {crawl} ({block_reason}) after {block_retries} tries; only a reset helps",
         "bailiwick domain reset {name}",
@@ -53,7 +54,7 @@ def explain(conn: Connection, name: DomainName) -> Explanation:
     if domain.row["is_parked"]:
         says = "it may be crawled, and waits until fewer domains of the same operator are being crawled"
         return Explanation(name, True, "parked", says, None)
-    return Explanation(name, True, "may_be_crawled", "it is approved and due", None)
+    return Explanation(name, True, "may_be_crawled", "it is approved and due", f"bailiwick crawl {name}")
 
 
 def explain_refusal(domain: Domain) -> Explanation:

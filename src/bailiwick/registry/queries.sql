@@ -14,8 +14,9 @@ set ready_key = case when q.worker is null and j.refusal is null then domain_rea
     wake_at = case when q.worker is not null then q.wake_at
                    when j.refusal is not null then domain_wakes_at(j.domain, j.refusal) end,
     is_parked = false,
-    wanted = case when q.worker is null or (j.refusal is null and q.wanted = 'stop') then 'run'
-                  when j.refusal is null or j.refusal in ('not_due', 'cooling_down') then q.wanted else 'stop' end
+    wanted = case when q.worker is null or j.refusal is null then 'run'
+                  when j.refusal = 'held' then 'pause'
+                  when j.refusal in ('not_due', 'cooling_down') then q.wanted else 'stop' end
 from judged as j
 where q.domain_id = j.id
 
@@ -41,6 +42,7 @@ set ready_key = case when j.refusal is null then j.ready_key end,
     prio = j.prio,
     crashes = least(q.crashes + j.was_leased::int, 1000),
     worker = null,
+    run_id = null,
     wanted = 'run'
 from judged as j
 where q.domain_id = j.domain_id
@@ -155,10 +157,16 @@ from held where q.domain_id = held.domain_id
 returning q.domain_id, q.wake_at
 
 -- name: fence
--- Lock the row of a lease that is still ours.
-select key_hash from crawl_queue
-where domain_id = %(domain_id)s and lease_no = %(lease_no)s and worker = %(worker)s and wake_at > bailiwick_now()
-for update
+-- Lock the rows of leases that are still ours.
+select q.domain_id, q.key_hash
+from unnest(%(ids)s::bigint[], %(lease_nos)s::int[]) as l(domain_id, lease_no)
+join crawl_queue as q using (domain_id, lease_no)
+where q.worker = %(worker)s and q.wake_at > bailiwick_now()
+order by q.domain_id
+for update of q
+
+-- name: known
+select id, crawl, block_retries, scrape_frequency_hours from domains where id = any(%(ids)s::bigint[])
 
 -- name: wanted
 -- A lease that ran out or was released is nobody's, though the number stays until the next claim.
@@ -166,7 +174,7 @@ select domain_id, lease_no, wanted from crawl_queue
 where domain_id = any(%(ids)s::bigint[]) and worker is not null and wake_at > bailiwick_now()
 
 -- name: settle
--- Copy what the flushes counted to the domain, with the signals made of it.
+-- Copy what the flushes counted to the domains, with the signals made of it.
 update domains as d
 set pages_discovered = p.pages_discovered, pages_crawled = p.pages_crawled,
     images_found = p.images_found, images_stored = p.images_stored,
@@ -175,31 +183,33 @@ set pages_discovered = p.pages_discovered, pages_crawled = p.pages_crawled,
     image_yield_rate = p.images_stored::double precision / nullif(p.pages_crawled, 0),
     avg_images_per_page = p.images_found::double precision / nullif(p.pages_crawled, 0),
     error_rate = p.total_error_count::double precision / nullif(p.pages_crawled, 0),
-    last_crawled_at = bailiwick_now(), next_crawl_after = %(next_crawl_after)s,
-    block_reason = %(block_reason)s, block_reason_code = %(block_reason_code)s,
-    block_retries = %(block_retries)s,
-    first_blocked_at = case when %(block_reason)s::text is null then null
-                            else coalesce(d.first_blocked_at, bailiwick_now()) end
-from domain_progress as p
-where d.id = %(domain_id)s and p.domain_id = d.id
+    last_crawled_at = bailiwick_now(), next_crawl_after = e.next_crawl_after,
+    block_reason = e.reason, block_reason_code = e.code, block_retries = e.retries,
+    first_blocked_at = case when e.reason is null then null else coalesce(d.first_blocked_at, bailiwick_now()) end
+from unnest(%(ids)s::bigint[], %(next_crawl_after)s::timestamptz[], %(reasons)s::text[], %(codes)s::text[],
+            %(retries)s::int[]) as e(domain_id, next_crawl_after, reason, code, retries)
+join domain_progress as p on p.domain_id = e.domain_id
+where d.id = e.domain_id
 
 -- name: rescore
 with scored as (
     update domains as d
     set priority_score = domain_score(d, %(weights)s, bailiwick_now()), priority_computed_at = bailiwick_now()
-    where d.id = %(domain_id)s
+    where d.id = any(%(ids)s::bigint[])
     returning d.id, d.priority_score
 )
 update crawl_queue as q set prio = priority_step(s.priority_score, %(weights)s) from scored as s where q.domain_id = s.id
 
 -- name: let_go
-update crawl_queue set worker = null, wake_at = null, crashes = 0, wanted = 'run' where domain_id = %(domain_id)s
+update crawl_queue set worker = null, run_id = null, wake_at = null, crashes = 0, wanted = 'run'
+where domain_id = any(%(ids)s::bigint[])
 
 -- name: revoke
 -- End a lease from outside: the number moves on, so that whatever its holder still sends is refused.
 -- He may still be sending, so the next one waits a full delay, as after a crash.
 update crawl_queue
-set worker = null, wake_at = null, lease_no = lease_no + 1, wanted = 'run', crashes = greatest(crashes, 1)
+set worker = null, run_id = null, wake_at = null, lease_no = lease_no + 1, wanted = 'run',
+    crashes = greatest(crashes, 1)
 where domain_id = any(%(ids)s::bigint[]) and worker is not null
 returning domain_id, key_hash
 
@@ -266,7 +276,7 @@ where q.domain_id is null
        and not (q.wake_at is not null and q.wake_at <= bailiwick_now()))
    or (q.worker is not null and (q.wake_at is null or q.ready_key is not null or q.is_parked))
    or (q.worker is not null and r.refusal is not null and r.refusal not in ('not_due', 'cooling_down')
-       and q.wanted <> 'stop')
+       and q.wanted <> case r.refusal when 'held' then 'pause' else 'stop' end)
 limit %(limit)s
 
 -- name: incoming

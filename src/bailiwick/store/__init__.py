@@ -1,1 +1,1 @@
-"""Packs of bodies: written by the crawl, read by whoever extracts."""
+"""Packs of bodies. In: what the crawl fetched; out: the same bytes by reference, for whoever extracts."""

@@ -93,9 +93,7 @@ run_domains = Table(
     Column("stop_reason", Text),
     moment("started_at"),
     Column("ended_at", TIME),
-    CheckConstraint(
-        "page_budget >= 0 and request_budget >= 0 and max_depth >= 0", name="run_domains_budget_check"
-    ),
+    CheckConstraint("page_budget >= 0 and request_budget >= 0 and max_depth >= 0", name="run_domains_budget_check"),
     CheckConstraint(
         "stop_reason in ('frontier_empty', 'page_budget', 'request_budget', 'known_pages_cap', 'depth_limit', "
         "'time_budget', 'error_limit', 'robots_denied', 'login_wall', 'rate_limited', 'unreachable', "

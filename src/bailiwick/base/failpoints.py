@@ -1,0 +1,26 @@
+"""Places where a test can make the program die. Nothing happens unless the environment names one.
+
+`BAILIWICK_FAILPOINT=after_pack:3` ends the process with exit code 137 when `after_pack` is passed for the third time.
+"""
+
+import os
+from functools import cache
+
+EXIT_CODE = 137
+_passed: dict[str, int] = {}
+
+
+def failpoint(name: str) -> None:
+    """Die here, if the environment says so."""
+    armed = _armed()
+    if armed is None or armed[0] != name:
+        return
+    _passed[name] = _passed.get(name, 0) + 1
+    if _passed[name] >= armed[1]:
+        os._exit(EXIT_CODE)
+
+
+@cache
+def _armed() -> tuple[str, int] | None:
+    name, _, count = os.environ.get("BAILIWICK_FAILPOINT", "").partition(":")
+    return (name, int(count or 1)) if name else None

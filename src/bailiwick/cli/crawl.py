@@ -1,0 +1,318 @@
+"""`bailiwick crawl`: fetch what is wanted, watch it, stop it, go on."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from bailiwick.base.errors import NameRefusedError, UsageError
+from bailiwick.cli.acting import warn
+from bailiwick.cli.context import Session, json_option, pass_session
+from bailiwick.cli.domain_submit import profile_option
+from bailiwick.cli.output import printable
+
+if TYPE_CHECKING:
+    from bailiwick.app import App
+    from bailiwick.crawl.engine import Engine
+    from bailiwick.crawl.jobs import Job, JobOptions
+    from bailiwick.crawl.seeds import Admitted, StartPage
+
+_BATCH = 5000
+_SHOWN_REFUSALS = 20
+NOTHING_TO_DO, LIMIT_REACHED, INTERRUPTED = 3, 4, 130
+
+
+class Depth(click.ParamType[int]):
+    """A number of links from the start page, or `all`."""
+
+    name = "N|all"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from bailiwick.crawl.jobs import ALL_DEPTHS
+
+        text = str(value)
+        if text == "all":
+            return ALL_DEPTHS
+        if text.isascii() and text.isdigit() and int(text[:5]) <= 1000:
+            return int(text)
+        raise self.fail(f"{value!r} is neither a number from 0 to 1000 nor all", param, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The options of one command."""
+
+    seeds: tuple[str, ...]
+    options: "JobOptions"
+    profile: str
+    is_dry: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("seeds", metavar="[SEED…]", nargs=-1)
+@click.option("--max-pages", type=click.IntRange(min=0), metavar="N", help="Pages of each domain; 0 is all of them.")
+@click.option("--depth", type=Depth(), help="Links from the start page; 0 is the start page only.")
+@click.option("--delay", type=click.FloatRange(0, 86400), metavar="S", help="Seconds between two requests to a domain.")
+@click.option("--max-requests", type=click.IntRange(min=0), metavar="N", help="Requests to each domain; 0 is no limit.")
+@click.option(
+    "--time", "time_seconds", type=click.FloatRange(min=0.1), metavar="S", help="Seconds for the whole command."
+)
+@click.option(
+    "--scope",
+    type=click.Choice(["domain", "site"]),
+    default="domain",
+    show_default=True,
+    help="site: hosts of the same site are admitted and crawled, too.",
+)
+@profile_option
+@click.option(
+    "--resolve", "resolves", multiple=True, metavar="H:P:A", help="Host H, port P is at address A, as in curl."
+)
+@click.option("--user-agent", metavar="UA", help="Who to say we are, instead of Bailiwick and crawl.contact.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be crawled, and what not and why.")
+@click.option("--daemon", is_flag=True, help="Do not end: wait for what becomes due.")
+@click.option("--exit-code", is_flag=True, help="End with 3 if there was nothing to do, with 4 if a limit was reached.")
+@json_option
+@click.pass_context
+@pass_session
+def crawl(  # noqa: PLR0913 - one for each option
+    session: Session,
+    ctx: click.Context,
+    *,
+    seeds: tuple[str, ...],
+    max_pages: int | None,
+    depth: int | None,
+    delay: float | None,
+    max_requests: int | None,
+    time_seconds: float | None,
+    scope: str,
+    profile: str,
+    resolves: tuple[str, ...],
+    user_agent: str | None,
+    is_dry: bool,
+    daemon: bool,
+    exit_code: bool,
+    as_json: bool,
+) -> int:
+    """Crawl domains: fetch their pages politely, store them, follow their links.
+
+    SEEDS are domains, URLs, or files of them (- is standard input). What you type is admitted: it needs no review.
+    Without seeds, whatever is due is crawled. Stop it at any moment (Ctrl-C); the same command goes on where it was.
+
+    \b
+    bailiwick crawl example.org                     1,000 pages, 3 links deep, 2 seconds between requests
+    bailiwick crawl seeds.txt --max-pages 0 --depth all
+    bailiwick crawl https://example.org/docs/ --depth 1 --delay 5
+    bailiwick crawl                                 go on with what is due
+    """
+    from bailiwick.net.guard import Resolve
+
+    addresses = tuple(Resolve.parse(text) for text in resolves)
+    asked = _Asked(seeds, _options(max_pages, depth, delay, max_requests, scope), profile, is_dry, as_json)
+    if not is_dry:
+        from bailiwick.pipeline.supervisor import supervise
+
+        ended = supervise(lambda text: click.echo(text, err=True))
+        if ended is not None:
+            return ended
+    parent = None if is_dry else os.getppid()
+    app = session.app.create()
+    jobs = _jobs(session, app, asked)
+    if is_dry:
+        return 0
+    if jobs is not None and not jobs:
+        return NOTHING_TO_DO if exit_code else 0
+    _warn_without_contact(app, user_agent)
+    from bailiwick.cli.crawl_display import display
+    from bailiwick.cli.crawl_summary import summarise
+    from bailiwick.crawl.engine import Wanted
+    from bailiwick.pipeline.worker import Order, work
+
+    wanted = Wanted([job.id for job in jobs] if jobs is not None else None, time_seconds, stays=daemon)
+    quiet = bool(ctx.find_root().params["quiet"])
+    engine, interrupted = work(
+        app, Order(wanted, addresses, user_agent, parent), lambda running: display(running, quiet=quiet)
+    )
+    summarise(engine.progress, as_json=as_json)
+    return _code(engine, interrupted=interrupted, exit_code=exit_code)
+
+
+def _options(
+    max_pages: int | None, depth: int | None, delay: float | None, max_requests: int | None, scope: str
+) -> "JobOptions":
+    from bailiwick.crawl.jobs import JobOptions
+
+    given: dict[str, object] = {
+        "max_pages": max_pages, "max_depth": depth, "delay_seconds": delay, "max_requests": max_requests,
+    }  # fmt: skip
+    kept = {name: value for name, value in given.items() if value is not None}
+    return JobOptions.model_validate(kept | ({"scope": scope} if scope != "domain" else {}))
+
+
+def _code(engine: "Engine", *, interrupted: bool, exit_code: bool) -> int:
+    if interrupted:
+        return INTERRUPTED
+    if not exit_code:
+        return 0
+    limits = {"page_budget", "request_budget", "time_budget", "depth_limit", "known_pages_cap"}
+    if limits & engine.progress.reasons.keys():
+        return LIMIT_REACHED
+    return 0 if engine.progress.pages else NOTHING_TO_DO
+
+
+def _warn_without_contact(app: "App", user_agent: str | None) -> None:
+    crawl_settings = app.settings.crawl
+    if not (user_agent or crawl_settings.contact or crawl_settings.user_agent):
+        what = "crawl.contact is not set, so sites cannot tell who crawls them"
+        warn([f"{what}: bailiwick settings set crawl.contact you@example.org"])
+
+
+# Seeds
+
+
+def _jobs(session: Session, app: "App", asked: _Asked) -> "list[Job] | None":
+    """The job that wants the seeds; none where nothing of them can be crawled. None without seeds: whatever is due."""
+    if not asked.seeds:
+        if asked.is_dry:
+            _tell_due(app)
+        elif asked.options.given():
+            raise UsageError("these options are for seeds", hint="name domains to crawl with them, or leave them out")
+        return None
+    pages = list(_start_pages(app, asked.seeds))
+    if not pages:
+        raise UsageError("the seeds name no domain", hint="bailiwick crawl example.org")
+    if asked.is_dry:
+        _tell_dry(app, pages)
+        return []
+    admitted = _admit(app, pages, asked)
+    _tell_refused(admitted)
+    if not admitted.domains:
+        return []
+    return [_ensure_job(app, pages, admitted, asked, session)]
+
+
+def _admit(app: "App", pages: "list[StartPage]", asked: _Asked) -> "Admitted":
+    from bailiwick.crawl.seeds import Admitted, Vouch, admit
+
+    done = Admitted()
+    for start in range(0, len(pages), _BATCH):
+        with app.database.begin() as conn:
+            vouch = Vouch(app.actor(conn), app.settings.priority, profile=asked.profile)
+            done.extend(admit(conn, pages[start : start + _BATCH], vouch))
+    return done
+
+
+def _ensure_job(app: "App", pages: "list[StartPage]", admitted: "Admitted", asked: _Asked, session: Session) -> "Job":
+    from bailiwick.crawl import jobs
+
+    ids = [domain.id for domain in admitted.domains]
+    name = jobs.job_name([page.name.name for page in pages])
+    starts_at_home = any(page.path == "/" for page in pages)
+    options = asked.options if starts_at_home else asked.options.model_copy(update={"starts_at_home": False})
+    with app.database.begin() as conn:
+        known = jobs.find(conn, name)
+        job = jobs.ensure(conn, name, ids, options, app.actor(conn))
+    if known is not None and known.state == "running":
+        session.say(f"going on with job {job.id} ({job.name})")
+    return job
+
+
+def _tell_refused(admitted: "Admitted") -> None:
+    for refused in admitted.refused[:_SHOWN_REFUSALS]:
+        change = f"  ({refused.change})" if refused.change else ""
+        click.echo(f"{printable(refused.name.name)} is not crawled: {printable(refused.says)}{change}", err=True)
+    if len(admitted.refused) > _SHOWN_REFUSALS:
+        rest = len(admitted.refused) - _SHOWN_REFUSALS
+        click.echo(f"… and {rest:,} more (bailiwick explain NAME says why)", err=True)
+
+
+def _tell_due(app: "App") -> None:
+    from bailiwick.registry.lease_views import claimable
+
+    with app.database.read() as conn:
+        ready = claimable(conn)
+    click.echo(f"{sum(ready.values()):,} domains are due" + "".join(f", {n:,} {state}" for state, n in ready.items()))
+
+
+def _tell_dry(app: "App", pages: "list[StartPage]") -> None:
+    from bailiwick.crawl.seeds import by_names, may_start
+    from bailiwick.registry.explain import explain_refusal
+
+    with app.database.read() as conn:
+        for start in range(0, len(pages), _BATCH):
+            part = pages[start : start + _BATCH]
+            known = by_names(conn, [page.name for page in part])
+            for page in part:
+                domain = known.get(page.name.name)
+                if domain is None:
+                    says = "would be admitted and crawled"
+                elif may_start(domain):
+                    says = "would be crawled"
+                else:
+                    refused = explain_refusal(domain)
+                    says = f"would not be crawled: {refused.says}" + (f"  ({refused.change})" if refused.change else "")
+                click.echo(f"{page.name}{page.path if page.path != '/' else ''} {says}")
+
+
+def _start_pages(app: "App", given: Iterable[str]) -> "Iterator[StartPage]":
+    """Every seed that was typed, or stands in a file that was named; what names none is told and left out."""
+    for text in given:
+        if text == "-":
+            yield from _from_lines(app, sys.stdin, "standard input")
+        elif Path(text).is_file():
+            with Path(text).open(encoding="utf-8", errors="replace") as file:
+                yield from _from_lines(app, file, text)
+        else:
+            try:
+                yield _start_page(app, text)
+            except NameRefusedError as error:
+                hint = f"{error.hint}; there is no file by that name either" if error.hint else None
+                raise NameRefusedError(error.message, hint=hint) from error
+
+
+def _start_page(app: "App", text: str) -> "StartPage":
+    from bailiwick.crawl.seeds import StartPage
+    from bailiwick.model.names import DomainName
+    from bailiwick.model.urls import PageUrl, UrlRules
+
+    names = app.settings.names
+    name = DomainName.parse(text, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
+    page = PageUrl.parse(text, rules=UrlRules(allow_private=names.allow_private))
+    return StartPage(name, page.path if page.domain == name else "/")
+
+
+def _from_lines(app: "App", file: TextIO, source: str) -> "Iterator[StartPage]":
+    from bailiwick.crawl.seeds import StartPage
+    from bailiwick.registry.seeds import Seed, read_seeds
+
+    lines = iter(file)
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    whole = _chain(first, lines)
+    if "," in first:  # a ranked list
+        names = app.settings.names
+        for seed in read_seeds(whole, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains):
+            if isinstance(seed, Seed):
+                yield StartPage(seed.name)
+            else:
+                warn([f"{source}, line {seed.line_number}: {seed.why}"])
+        return
+    for number, line in enumerate(whole, start=1):
+        text = line.partition(" #")[0].strip()
+        if text and not text.startswith("#"):
+            try:
+                yield _start_page(app, text)
+            except NameRefusedError as error:
+                warn([f"{source}, line {number}: {error.message}"])
+
+
+def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
+    if first:
+        yield first
+    while part := list(islice(rest, 1000)):
+        yield from part

@@ -1,0 +1,228 @@
+"""The engine's desk: everything that it asks of the database, as plain functions for its one database thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from bailiwick.accounts.members import system_actor
+from bailiwick.base.failpoints import failpoint
+from bailiwick.base.settings import Settings
+from bailiwick.crawl import requests, runs
+from bailiwick.crawl.flush import SQL, flush
+from bailiwick.crawl.outcomes import MEANINGS, StopReason
+from bailiwick.crawl.results import Batch, Flushed, Taken
+from bailiwick.crawl.runs import Assignment
+from bailiwick.crawl.slice import Ending, Known, Outlook, Slice, boottime
+from bailiwick.db.engine import Database
+from bailiwick.ledger.events import Actor
+from bailiwick.model.urls import page_key
+from bailiwick.ports import BodyStore
+from bailiwick.registry import workers
+from bailiwick.registry.leases import Lease, Rules, Wish, claim, renew
+from bailiwick.registry.release import BlockCode, Outcome, release_all
+
+HOME_HASH = int.from_bytes(page_key("/"), "big", signed=True)
+_REFUSALS = frozenset({"pending_review", "rejected", "suspended", "blacklisted", "no_funds_this_year"})
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A domain that was leased, and all that its slice starts with."""
+
+    lease: Lease
+    run: Assignment
+    known: Known
+    claimed_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What the jobs of a command still have: leased by anybody, ready for somebody."""
+
+    leased: int
+    ready: int
+
+
+class Desk:
+    """One worker's dealings with the database. Every method is one short transaction; none is called twice at once."""
+
+    def __init__(self, database: Database, settings: Settings, store: BodyStore) -> None:
+        self._database = database
+        self._settings = settings
+        self._store = store
+        self._rules = Rules(settings.lease, settings.priority)
+        self._me = workers.this_worker()
+        self.worker = str(self._me)
+        self._after = 0
+        with database.begin() as conn:
+            self._system: Actor = system_actor(conn)
+            workers.register(conn, self._me)
+
+    def leave(self) -> None:
+        """Say good-bye: this worker holds nothing any more."""
+        with self._database.begin() as conn:
+            workers.unregister(conn, self._me)
+
+    def claim(self, limit: int, job_ids: Sequence[int] | None) -> list[Opened]:
+        """Lease up to `limit` domains that are due (of these jobs alone, if given) and give each its run."""
+        claimed_at = boottime()
+        with self._database.begin() as conn:
+            workers.bury_the_dead(conn)
+            among = self._wanted_by(conn, job_ids, limit) if job_ids is not None else None
+            wish = Wish(self.worker, limit, among=among)
+            leases = claim(conn, wish, self._rules, self._system) if among is None or among else []
+            if among is not None and not leases:
+                # Nothing of theirs is ready: make those ready whose lease ran out, for the next time.
+                claim(conn, Wish(self.worker, 0, among=[]), self._rules, self._system)
+            if not leases:
+                return []
+            assigned = runs.assign(conn, leases, job_ids)
+            ids = [lease.domain_id for lease in leases]
+            homes = [domain_id for domain_id in ids if assigned[domain_id].options.starts_at_home]
+            conn.exec_driver_sql(SQL["seed_homes"], {"ids": homes, "path_hash": HOME_HASH})
+            known = self._known(conn, ids)
+        return [Opened(le, assigned[le.domain_id], known[le.domain_id], claimed_at) for le in leases]
+
+    def _wanted_by(self, conn: Connection, job_ids: Sequence[int], limit: int) -> list[int]:
+        asked = {"jobs": list(job_ids), "limit": 4 * limit}
+        found = list(conn.exec_driver_sql(SQL["claimable_of"], asked | {"after": self._after}).scalars())
+        if not found and self._after:
+            found = list(conn.exec_driver_sql(SQL["claimable_of"], asked | {"after": 0}).scalars())
+        self._after = found[-1] if len(found) == 4 * limit else 0
+        return found
+
+    def _known(self, conn: Connection, ids: Sequence[int]) -> dict[int, Known]:
+        rest = self._settings.cooldown.exhausted_days * 86400
+        return {
+            row.domain_id: Known(
+                pages=row.pages_discovered,
+                waiting=row.pages_waiting,
+                failed=row.pages_failed,
+                errors_in_row=row.consecutive_error_count,
+                outlinks=row.outlinks_found,
+                sent_seconds_ago=row.sent_ago,
+                revisit_seconds=row.scrape_frequency_hours * 3600 if row.scrape_frequency_hours else rest,
+            )
+            for row in conn.exec_driver_sql(SQL["progress_of"], {"ids": list(ids)})
+        }
+
+    def flush(self, batches: Sequence[Batch]) -> dict[int, Flushed]:
+        """Bodies first, then the one transaction."""
+        self._store.sync()
+        failpoint("after_pack")
+        with self._database.begin() as conn:
+            answers = flush(conn, batches, worker=self.worker, system_id=self._system.id)
+            failpoint("before_commit")
+        failpoint("after_commit")
+        return answers
+
+    def take(self, slices: Sequence[Slice]) -> dict[int, list[Taken]]:
+        """The next pages of each: what they have already is read once more and left out by them."""
+        with self._database.read() as conn:
+            conn.exec_driver_sql(SQL["by_index"])
+            rows = conn.exec_driver_sql(
+                SQL["take"],
+                {
+                    "ids": [s.lease.domain_id for s in slices],
+                    "most": [s.out + s.wants_pages() for s in slices],
+                    "max_depth": [s.run.max_depth for s in slices],
+                },
+            ).all()
+        pages: dict[int, list[Taken]] = {s.lease.domain_id: [] for s in slices}
+        for domain_id, path_hash, path, depth, _, retries, state, etag, last_modified, body_hash, text_hash in rows:
+            pages[domain_id].append(
+                Taken(path_hash, path, depth, retries, state, etag, last_modified, body_hash, text_hash)
+            )
+        return pages
+
+    def outlook(self, slices: Sequence[Slice]) -> dict[int, Outlook]:
+        """Why there is nothing to take."""
+        with self._database.read() as conn:
+            conn.exec_driver_sql(SQL["by_index"])
+            rows = conn.exec_driver_sql(
+                SQL["outlook"],
+                {"ids": [s.lease.domain_id for s in slices], "max_depth": [s.run.max_depth for s in slices]},
+            )
+            return {row.domain_id: Outlook(row.has_deeper, row.next_in) for row in rows}
+
+    def control(self, slices: Sequence[Slice]) -> dict[int, StopReason]:
+        """Which of the domains we hold have to stop, and why."""
+        with self._database.read() as conn:
+            rows = conn.exec_driver_sql(
+                SQL["control"],
+                {
+                    "ids": [s.lease.domain_id for s in slices],
+                    "lease_nos": [s.lease.lease_no for s in slices],
+                    "worker": self.worker,
+                },
+            )
+            wanted = {row.domain_id: (row.wanted, row.refusal) for row in rows}
+        return {
+            s.lease.domain_id: reason
+            for s in slices
+            if (reason := _stop_reason(wanted.get(s.lease.domain_id))) is not None
+        }
+
+    def drain(self, slices: Sequence[Slice]) -> set[int]:
+        """Take what others want of these domains into their frontiers; which have something new?"""
+        with self._database.read() as conn:
+            waiting = requests.waiting(conn, [s.lease.domain_id for s in slices])
+        if not waiting:
+            return set()
+        leases = [s.lease for s in slices if s.lease.domain_id in {request.domain_id for request in waiting}]
+        more = True
+        while more:
+            with self._database.begin() as conn:
+                more = requests.admit(conn, waiting, leases, self.worker)
+        return {request.domain_id for request in waiting}
+
+    def renew(self, slices: Sequence[Slice]) -> set[int]:
+        """Extend the leases; those that are named are still ours."""
+        with self._database.begin() as conn:
+            workers.register(conn, self._me)
+            return set(renew(conn, [s.lease for s in slices], self._rules))
+
+    def release(self, endings: Sequence[tuple[Slice, Ending]]) -> set[int]:
+        """Give leases back, each with what came of it; those that are named were still ours."""
+        failpoint("before_release")
+        with self._database.begin() as conn:
+            done = release_all(
+                conn,
+                [(s.lease, _outcome(ending)) for s, ending in endings],
+                self._rules,
+                self._settings.cooldown,
+                self._system,
+            )
+            mine = [(s, ending) for s, ending in endings if s.lease.domain_id in done]
+            ended = [runs.Ending(s.lease.domain_id, s.run.run_id, ending.reason) for s, ending in mine]
+            runs.end(conn, ended, self._system)
+        return done
+
+    def left_of(self, job_ids: Sequence[int]) -> Left:
+        with self._database.read() as conn:
+            row = conn.exec_driver_sql(SQL["left_of"], {"jobs": list(job_ids)}).one()
+        return Left(row.leased, row.ready)
+
+
+def _stop_reason(wanted: tuple[str, str | None] | None) -> StopReason | None:
+    if wanted is None:
+        return StopReason.LEASE_LOST
+    wish, refusal = wanted
+    if wish == "run":
+        return None
+    if refusal in _REFUSALS:
+        return StopReason.APPROVAL_WITHDRAWN
+    return StopReason.PAUSED if wish == "pause" else StopReason.CANCELLED
+
+
+def _outcome(ending: Ending) -> Outcome:
+    """What the end of a slice means for the domain's crawl axis."""
+    if ending.blamed is not None:
+        code = MEANINGS[ending.blamed].code or BlockCode.ERROR_LIMIT
+        state = "unreachable" if code is BlockCode.UNREACHABLE else "blocked"
+        return Outcome(state, code, ending.why)
+    if ending.reason is StopReason.FRONTIER_EMPTY:
+        return Outcome("exhausted")
+    rests = ending.reason is not None and ending.reason.ends_run
+    return Outcome("active", pause_seconds=ending.pause_seconds, rests=rests)

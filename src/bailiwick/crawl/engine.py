@@ -1,0 +1,358 @@
+"""The engine: many leased domains open at once in one event loop, one thread for the database.
+
+Each domain's slice fetches at its own pace; one coroutine (`_keep`) does everything that needs the database, in order:
+flush, release, take pages, obey, renew, claim. So nothing about a domain is ever written by two hands.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bailiwick.base.errors import BailiwickError, DiskLowError
+from bailiwick.base.settings import Settings
+from bailiwick.base.telemetry import LogEvent, logger
+from bailiwick.crawl.desk import Desk, Opened
+from bailiwick.crawl.html import Parsed, parse_page
+from bailiwick.crawl.isolation import IsolatedParser
+from bailiwick.crawl.outcomes import StopReason
+from bailiwick.crawl.progress import Progress
+from bailiwick.crawl.results import Taken
+from bailiwick.crawl.slice import Ending, SendingEnds, Slice, boottime
+from bailiwick.crawl.visit import Tools, visit
+from bailiwick.net.gates import Pace
+
+T = TypeVar("T")
+_CONTROL_SECONDS = 2.0
+_FEW_DOMAINS = 20
+_FEW_FLUSH_SECONDS = 2.0
+_CLAIM_PAUSE_SECONDS = 1.0
+_GRACE_SECONDS = 2.0
+_LAST_WRITES_SECONDS = 20.0
+_ISOLATED_FROM_CRASHES = 2
+_SEEN_TOTAL = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What this engine is to crawl: domains of these jobs alone, or whatever is due; for how long."""
+
+    job_ids: Sequence[int] | None = None
+    time_seconds: float | None = None
+    stays: bool = False
+    """Wait for what becomes due, instead of ending when there is nothing."""
+
+
+class Engine:
+    """Crawl until there is nothing left, the time is over, or somebody says stop."""
+
+    def __init__(
+        self, desk: Desk, tools: Tools, settings: Settings, wanted: Wanted, *, say: Callable[[str], None]
+    ) -> None:
+        self._desk, self._tools, self._settings, self._wanted, self._say = desk, tools, settings, wanted, say
+        self.progress = Progress()
+        self._open: dict[int, Slice] = {}
+        self._tasks: dict[int, set[asyncio.Task[None]]] = {}
+        self._isolated = IsolatedParser()
+        self._db = ThreadPoolExecutor(1, "bailiwick-db")
+        self._wake = asyncio.Event()
+        self._stopping: StopReason | None = None
+        self._controlled = self._renewed = time.monotonic()
+        self._claimed = float("-inf")
+        self._is_drained = False
+        self._ends = time.monotonic() + wanted.time_seconds if wanted.time_seconds else float("inf")
+
+    def stop(self, reason: StopReason = StopReason.SHUTDOWN) -> None:
+        """End in order: what is under way gets a moment, then everything is written and given back."""
+        if self._stopping is None:
+            self._stopping = reason
+            for part in self._open.values():
+                self._stop(part, reason)
+            self._wake.set()
+
+    async def run(self) -> None:
+        """The whole crawl. Leases are given back even when it fails."""
+        try:
+            while not await self._is_done():
+                await self._keep()
+                await self._rest()
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            await self._close()
+
+    async def _is_done(self) -> bool:
+        if self._stopping is not None:
+            return True
+        if time.monotonic() >= self._ends:
+            self.stop(StopReason.TIME_BUDGET)
+            return True
+        if self._open or self._wanted.stays or not self._is_drained:
+            return False
+        if self._wanted.job_ids is None:
+            return True
+        left = await self._ask(self._desk.left_of, self._wanted.job_ids)
+        self.progress.elsewhere = left.leased
+        return not (left.leased or left.ready)
+
+    async def _rest(self) -> None:
+        """Until something happened, or a moment has passed."""
+        idle = 0.02 if any(part.in_flight for part in self._open.values()) else 0.1
+        try:
+            async with asyncio.timeout(0.25):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+        self._wake.clear()
+        await asyncio.sleep(idle)  # gather what else happens meanwhile
+
+    async def _keep(self) -> None:
+        now = time.monotonic()
+        await self._flush(self._due_for_flush(now))
+        await self._end_slices(now)
+        await self._take_pages()
+        if now - self._controlled >= _CONTROL_SECONDS:
+            self._controlled = now
+            await self._obey()
+        if now - self._renewed >= self._settings.lease.heartbeat_seconds:
+            self._renewed = now
+            await self._renew()
+        await self._claim(now)
+        self._start_fetches()
+
+    # Flush
+
+    def _due_for_flush(self, now: float) -> list[Slice]:
+        crawl = self._settings.crawl
+        limit = min(crawl.flush_seconds, _FEW_FLUSH_SECONDS) if len(self._open) <= _FEW_DOMAINS else crawl.flush_seconds
+        due = [
+            part
+            for part in self._open.values()
+            if part.has_unwritten and _must_flush(part, crawl.flush_pages, limit, now)
+        ]
+        if not due:
+            return []
+        # A transaction is under way anyway: take along what would be due soon.
+        return [
+            part for part in self._open.values() if part in due or (part.results and part.oldest_age(now) > limit / 2)
+        ]
+
+    async def _flush(self, parts: Sequence[Slice], *, patience_seconds: float = float("inf")) -> None:
+        if not parts:
+            return
+        batches = [(part, part.take_batch()) for part in parts]
+        answers = await self._patiently(
+            lambda: self._desk.flush([batch for _, batch in batches]), patience_seconds=patience_seconds
+        )
+        for part, batch in batches:
+            answer = answers[part.lease.domain_id]
+            part.flushed(batch, new_pages=answer.new_pages, new_outlinks=answer.new_outlinks)
+            if answer.is_held:
+                self.progress.flushed(part, batch)
+            else:
+                self._stop(part, StopReason.LEASE_LOST)
+
+    # Pages
+
+    async def _take_pages(self) -> None:
+        hungry = [part for part in self._open.values() if part.wants_pages()]
+        if not hungry:
+            return
+        found = await self._ask(self._desk.take, hungry)
+        for part in hungry:
+            part.offer(found[part.lease.domain_id])
+        empty = [part for part in hungry if not part.queue and part.is_idle and not part.has_unwritten]
+        if empty:
+            for domain_id, outlook in (await self._ask(self._desk.outlook, empty)).items():
+                part = self._open[domain_id]
+                part.outlook = outlook
+                if outlook.next_in_seconds is not None and outlook.next_in_seconds > 0:
+                    asyncio.get_running_loop().call_later(outlook.next_in_seconds, self._look_again, part)
+
+    def _look_again(self, part: Slice) -> None:
+        part.outlook = None
+        self._wake.set()
+
+    def _start_fetches(self) -> None:
+        for part in self._open.values():
+            self._fetch_more(part)
+
+    def _fetch_more(self, part: Slice) -> None:
+        while (page := part.next_page()) is not None:
+            task = asyncio.create_task(self._fetch(part, page))
+            tasks = self._tasks.setdefault(part.lease.domain_id, set())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        if part.next_is_blocked and not part.in_flight:
+            self._wake.set()
+
+    async def _fetch(self, part: Slice, page: Taken) -> None:
+        try:
+            result = await visit(part, page, self._tools, self._parser(part))
+        except DiskLowError as error:
+            self._say(error.message)
+            self._stop(part, StopReason.STORAGE_FULL)
+            result = None
+        except asyncio.CancelledError:
+            part.give_back(page)
+            raise
+        except BailiwickError as error:
+            if not error.retryable:
+                raise
+            self._say(error.message)
+            await asyncio.sleep(1)
+            result = None
+        except Exception as error:  # noqa: BLE001 - one page must not end the crawl of a thousand domains
+            logger().error(LogEvent.PAGE_FAILED, domain=part.lease.name.name, path=page.path, error=repr(error))
+            result = self._tools.unexpected(part, page, error)
+        if result is None:
+            part.give_back(page)
+        else:
+            part.add(result)
+        if len(part.results) >= self._settings.crawl.flush_pages or part.is_urgent or part.next_is_blocked:
+            self._wake.set()
+        self._fetch_more(part)
+
+    def _parser(self, part: Slice) -> Callable[[bytes, str, str], Awaitable[Parsed]]:
+        return self._isolated.parse if part.lease.crashes >= _ISOLATED_FROM_CRASHES else _parse_here
+
+    # The ends of slices
+
+    async def _end_slices(self, now: float) -> None:
+        over = [(part, ending) for part in list(self._open.values()) if (ending := part.ending(now)) is not None]
+        for part, _ in over:
+            self._cancel_fetches(part)
+        await self._release(over)
+
+    async def _release(self, over: Sequence[tuple[Slice, Ending]], *, patience_seconds: float = float("inf")) -> None:
+        if not over:
+            return
+        await asyncio.sleep(0)  # cancelled fetches give their pages back
+        await self._flush([part for part, _ in over if part.has_unwritten], patience_seconds=patience_seconds)
+        over = [(part, Ending(part.stop) if part.stop is StopReason.LEASE_LOST else ending) for part, ending in over]
+        mine = [(part, ending) for part, ending in over if ending.reason is not StopReason.LEASE_LOST]
+        done = (
+            await self._patiently(lambda: self._desk.release(mine), patience_seconds=patience_seconds)
+            if mine
+            else set()
+        )
+        for part, ending in over:
+            del self._open[part.lease.domain_id]
+            self._tasks.pop(part.lease.domain_id, None)
+            lost = part.lease.domain_id not in done
+            self.progress.ended(part, Ending(StopReason.LEASE_LOST) if lost else ending)
+        self._claimed = float("-inf")
+        self._is_drained = False
+
+    def _stop(self, part: Slice, reason: StopReason) -> None:
+        if part.stop is None or reason is StopReason.LEASE_LOST:
+            part.stop = reason
+
+    def _cancel_fetches(self, part: Slice) -> None:
+        for task in list(self._tasks.get(part.lease.domain_id, ())):
+            task.cancel()
+
+    # What others want
+
+    async def _obey(self) -> None:
+        parts = list(self._open.values())
+        if not parts:
+            return
+        for domain_id, reason in (await self._ask(self._desk.control, parts)).items():
+            self._stop(self._open[domain_id], reason)
+        for domain_id in await self._ask(self._desk.drain, parts):
+            self._open[domain_id].outlook = None
+
+    async def _renew(self) -> None:
+        parts = list(self._open.values())
+        asked_at = boottime()
+        held = await self._ask(self._desk.renew, parts)
+        for part in parts:
+            if part.lease.domain_id in held:
+                part.sending.renew(asked_at, self._settings.lease.seconds)
+            else:
+                self._stop(part, StopReason.LEASE_LOST)
+
+    async def _claim(self, now: float) -> None:
+        room = min(self._settings.crawl.max_open_domains - len(self._open), self._settings.crawl.claim_batch)
+        if room <= 0 or self._stopping is not None or now - self._claimed < _CLAIM_PAUSE_SECONDS:
+            return
+        opened = await self._ask(self._desk.claim, room, self._wanted.job_ids)
+        # A full answer: there is more.
+        self._claimed = float("-inf") if len(opened) == room else time.monotonic()
+        self._is_drained = not opened
+        for one in opened:
+            self._open[one.lease.domain_id] = self._slice(one)
+        if opened:
+            await self._ask(self._desk.drain, [self._open[one.lease.domain_id] for one in opened])
+            await self._take_pages()
+
+    def _slice(self, opened: Opened) -> Slice:
+        lease, run = opened.lease, opened.run
+        delay = lease.crawl_delay_seconds if run.options.delay_seconds is None else run.options.delay_seconds
+        rest = delay if lease.taken_over else max(delay - (opened.known.sent_seconds_ago or delay), 0)
+        part = Slice(
+            lease=lease,
+            run=run,
+            known=opened.known,
+            settings=self._settings.crawl,
+            sending=SendingEnds(opened.claimed_at, self._settings.lease.seconds),
+            pace=Pace(delay, first_after_seconds=rest),
+            seen_limit=max(_SEEN_TOTAL // max(len(self._open), 10), 1000),
+        )
+        self.progress.opened(part)
+        return part
+
+    # The end
+
+    async def _close(self) -> None:
+        """Write and give back everything, then go. Bounded: what cannot be written is fetched again."""
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while any(part.in_flight for part in self._open.values()) and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        parts = list(self._open.values())
+        for part in parts:
+            self._cancel_fetches(part)
+        reason = self._stopping or StopReason.SHUTDOWN
+        try:
+            over = [(part, part.ending(time.monotonic()) or Ending(reason)) for part in parts]
+            await self._release(over, patience_seconds=_LAST_WRITES_SECONDS)
+            await self._ask(self._desk.leave)
+        except BailiwickError as error:
+            self._say(f"{error.message}; what was not written is fetched again next time")
+        finally:
+            await self._isolated.close()
+            await self._tools.fetcher.close()
+            self._db.shutdown(wait=False)
+
+    async def _ask(self, work: "Callable[..., T]", *arguments: object) -> T:
+        return await self._patiently(lambda: work(*arguments))
+
+    async def _patiently(self, work: "Callable[[], T]", *, patience_seconds: float = float("inf")) -> T:
+        """Do it in the database's thread; while the database is away, wait and try again. All of it may be repeated."""
+        deadline, pause, told = time.monotonic() + patience_seconds, 0.2, False
+        while True:
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._db, work)
+            except BailiwickError as error:
+                if not error.retryable or time.monotonic() + pause > deadline or self._gives_up():
+                    raise
+                if not told:
+                    self._say(f"waiting: {error.message}")
+                    told = True
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5.0)
+
+    def _gives_up(self) -> bool:
+        return self._stopping is not None and time.monotonic() > self._ends + _LAST_WRITES_SECONDS
+
+
+def _must_flush(part: Slice, most: int, limit_seconds: float, now: float) -> bool:
+    return len(part.results) >= most or part.is_urgent or part.is_starved or part.oldest_age(now) >= limit_seconds
+
+
+async def _parse_here(body: bytes, content_type: str, host: str) -> Parsed:
+    return parse_page(body, content_type, host)

@@ -1,0 +1,191 @@
+"""The flush: the one transaction that makes a batch of results true. DESIGN section 5.
+
+Bodies are safe in their packs before it starts. A domain whose fence differs drops out alone; the rest commits.
+"""
+
+import time
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from bailiwick.crawl.outcomes import Effect
+from bailiwick.crawl.results import Batch, Flushed, PageResult
+from bailiwick.db.sql import queries
+
+SQL = queries("bailiwick.crawl")
+_ERROR_CHARS = 500
+_VALIDATOR_CHARS = 500
+
+
+def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id: int) -> dict[int, Flushed]:
+    """Write all batches whose lease is still ours; said by domain. Written twice (a lost COMMIT) it is written once."""
+    batches = sorted(batches, key=lambda batch: batch.domain_id)
+    held = {
+        row.domain_id: row.is_next
+        for row in conn.exec_driver_sql(
+            SQL["hold"],
+            {
+                "ids": [b.domain_id for b in batches],
+                "lease_nos": [b.lease_no for b in batches],
+                "flush_nos": [b.flush_no for b in batches],
+                "worker": worker,
+            },
+        )
+    }
+    fresh = [batch for batch in batches if held.get(batch.domain_id)]
+    answers = {b.domain_id: Flushed(is_held=b.domain_id in held) for b in batches}
+    if fresh:
+        conn.exec_driver_sql(SQL["by_index"])
+        pages = _add_pages(conn, fresh)
+        outlinks = _add_outlinks(conn, fresh)
+        _add_progress(conn, fresh, pages, outlinks)
+        _write_results(conn, fresh)
+        _offer(conn, fresh, system_id)
+        for b in fresh:
+            answers[b.domain_id] = Flushed(True, pages.get(b.domain_id, 0), outlinks.get(b.domain_id, 0))
+    return answers
+
+
+def _add_pages(conn: Connection, batches: Sequence[Batch]) -> dict[int, int]:
+    rows = [(b.domain_id, *link) for b in batches for link in b.links]
+    if not rows:
+        return {}
+    domain_ids, hashes, paths, depths, referrers = zip(*rows, strict=True)
+    found = conn.exec_driver_sql(
+        SQL["add_pages"],
+        {
+            "domain_id": list(domain_ids),
+            "path_hash": list(hashes),
+            "path": list(paths),
+            "depth": list(depths),
+            "priority": [5] * len(rows),
+            "referrer": list(referrers),
+        },
+    )
+    return {int(domain_id): int(count) for domain_id, count in found}
+
+
+def _add_outlinks(conn: Connection, batches: Sequence[Batch]) -> dict[int, int]:
+    rows = [(b.domain_id, *link) for b in batches for link in b.outlinks]
+    if not rows:
+        return {}
+    names = ("domain_id", "url_hash", "target", "path", "anchor", "from_hash")
+    columns = {name: list(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
+    found = conn.exec_driver_sql(SQL["add_outlinks"], columns)
+    return {int(domain_id): int(count) for domain_id, count in found}
+
+
+def _write_results(conn: Connection, batches: Sequence[Batch]) -> None:
+    now = time.monotonic()
+    all_results = [(batch, result) for batch in batches for result in batch.results]
+    if all_results:
+        conn.exec_driver_sql(SQL["write_pages"], _page_columns(all_results, now))
+        conn.exec_driver_sql(SQL["add_log"], _log_columns(all_results, now))
+    waiting = [(b, r) for b, r in all_results if r.waits_for_parsing]
+    if waiting:
+        conn.exec_driver_sql(
+            SQL["queue_parse"],
+            {
+                "domain_id": [b.domain_id for b, _ in waiting],
+                "path_hash": [r.page.path_hash for _, r in waiting],
+                "body_hash": [r.body_hash for _, r in waiting],
+            },
+        )
+    told = [(b, r) for b, r in all_results if r.effect is Effect.CHANGED]
+    if told:
+        conn.exec_driver_sql(
+            SQL["tell"],
+            {
+                "domain_id": [b.domain_id for b, _ in told],
+                "path": [r.page.path for _, r in told],
+                "status": [r.status for _, r in told],
+                "hash": [r.body_hash for _, r in told],
+            },
+        )
+    learned = {b.domain_id: r.base_url for b, r in all_results if r.base_url}
+    if learned:
+        conn.exec_driver_sql(
+            SQL["learn_origin"], {"domain_id": list(learned), "base_url": [learned[key] for key in learned]}
+        )
+
+
+def _page_columns(rows: Sequence[tuple[Batch, PageResult]], now: float) -> dict[str, list[object]]:
+    refs = [r.ref for _, r in rows]
+    return {
+        "domain_id": [b.domain_id for b, _ in rows],
+        "path_hash": [r.page.path_hash for _, r in rows],
+        "effect": [r.effect.value for _, r in rows],
+        "retries": [r.page.retries + 1 for _, r in rows],
+        "wait_seconds": [r.wait_seconds for _, r in rows],
+        "age_seconds": [now - r.at for _, r in rows],
+        "status": [r.status for _, r in rows],
+        "outcome": [r.outcome.value for _, r in rows],
+        "error": [_text(r.error, _ERROR_CHARS) for _, r in rows],
+        "etag": [_text(r.etag, _VALIDATOR_CHARS) for _, r in rows],
+        "last_modified": [_text(r.last_modified, _VALIDATOR_CHARS) for _, r in rows],
+        "content_type": [_text(r.content_type, 100) for _, r in rows],
+        "is_noindex": [r.is_noindex for _, r in rows],
+        "canonical": [_text(r.canonical, 2000) for _, r in rows],
+        "body_hash": [r.body_hash for _, r in rows],
+        "text_hash": [r.text_hash for _, r in rows],
+        "pack_id": [ref.pack_id if ref else None for ref in refs],
+        "pack_offset": [ref.offset if ref else None for ref in refs],
+        "pack_length": [ref.length if ref else None for ref in refs],
+    }
+
+
+def _log_columns(rows: Sequence[tuple[Batch, PageResult]], now: float) -> dict[str, list[object]]:
+    return {
+        "domain_id": [b.domain_id for b, _ in rows],
+        "path_hash": [r.page.path_hash for _, r in rows],
+        "run_id": [b.run_id for b, _ in rows],
+        "lease_no": [b.lease_no for b, _ in rows],
+        "status": [r.status for _, r in rows],
+        "outcome": [r.outcome.value for _, r in rows],
+        "bytes": [r.bytes_received for _, r in rows],
+        "milliseconds": [r.milliseconds for _, r in rows],
+        "images": [r.images for _, r in rows],
+        "age_seconds": [now - r.at for _, r in rows],
+    }
+
+
+def _add_progress(conn: Connection, batches: Sequence[Batch], pages: dict[int, int], outlinks: dict[int, int]) -> None:
+    now = time.monotonic()
+    ids = [b.domain_id for b in batches]
+    crawled = [len(b.results) for b in batches]
+    errors = [sum(r.is_error for r in b.results) for b in batches]
+    received = [sum(r.bytes_received for r in b.results) for b in batches]
+    requests = [b.requests for b in batches]
+    conn.exec_driver_sql(
+        SQL["add_progress"],
+        {
+            "domain_id": ids,
+            "discovered": [pages.get(i, 0) for i in ids],
+            "crawled": crawled,
+            "waiting": [pages.get(b.domain_id, 0) - sum(r.leaves_waiting for r in b.results) for b in batches],
+            "failed": [sum(r.becomes_failed for r in b.results) - sum(r.recovers for r in b.results) for b in batches],
+            "refused": [b.refused for b in batches],
+            "images": [sum(r.images for r in b.results) for b in batches],
+            "depth": [max((r.page.depth for r in b.results), default=0) for b in batches],
+            "errors": errors,
+            "errors_in_row": [b.errors_in_row for b in batches],
+            "requests": requests,
+            "bytes": received,
+            "outlinks": [outlinks.get(i, 0) for i in ids],
+            "sent_ago": [now - b.last_sent if b.last_sent > 0 else None for b in batches],
+        },
+    )
+    run = {"domain_id": ids, "run_id": [b.run_id for b in batches], "crawled": crawled, "errors": errors}
+    conn.exec_driver_sql(SQL["add_run"], run | {"requests": requests, "bytes": received})
+
+
+def _offer(conn: Connection, batches: Sequence[Batch], system_id: int) -> None:
+    offers = {r.offer for b in batches for r in b.results if r.offer}
+    if offers:
+        columns = {"target": [name for name, _ in offers], "path": [path for _, path in offers], "system": system_id}
+        conn.exec_driver_sql(SQL["offer"], columns)
+
+
+def _text(value: str | None, most: int) -> str | None:
+    """What a server said, as the database takes it."""
+    return value[:most].replace("\x00", "").encode("utf-8", "replace").decode() if value else None

@@ -1,0 +1,85 @@
+"""Parsing in a disposable child process, for domains whose worker has died twice: a page may be what kills it.
+
+The child is a plain program that reads one body after another; only a page whose child died by itself three times is
+poison, so that killing workers from outside condemns no healthy page.
+"""
+
+import asyncio
+import json
+import struct
+import sys
+from dataclasses import asdict
+
+from bailiwick.crawl.html import Parsed, parse_page
+
+ATTEMPTS = 3
+_LENGTH = struct.Struct(">III")
+_ANSWER = struct.Struct(">I")
+_SECONDS = 30.0
+
+
+class PoisonError(Exception):
+    """The page's child died by itself every time."""
+
+
+class IsolatedParser:
+    """One child at a time, made on use and thrown away when it dies or hangs."""
+
+    def __init__(self) -> None:
+        self._child: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def parse(self, body: bytes, content_type: str, host: str) -> Parsed:
+        """Like `parse_page`. PoisonError when three children died over it."""
+        async with self._turn:
+            for _ in range(ATTEMPTS):
+                try:
+                    async with asyncio.timeout(_SECONDS):
+                        return await self._ask(body, content_type, host)
+                except (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError):
+                    await self._drop()
+        raise PoisonError
+
+    async def close(self) -> None:
+        async with self._turn:
+            await self._drop()
+
+    async def _ask(self, body: bytes, content_type: str, host: str) -> Parsed:
+        child = self._child or await self._start()
+        if child.stdin is None or child.stdout is None:
+            raise EOFError
+        kind, name = content_type.encode(), host.encode()
+        child.stdin.write(_LENGTH.pack(len(body), len(kind), len(name)) + body + kind + name)
+        await child.stdin.drain()
+        (length,) = _ANSWER.unpack(await child.stdout.readexactly(_ANSWER.size))
+        return Parsed(**json.loads(await child.stdout.readexactly(length)))
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        self._child = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bailiwick.crawl.isolation",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us alone
+        )  # fmt: skip
+        return self._child
+
+    async def _drop(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+
+
+def main() -> None:
+    """The child: answers until its parent is gone."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while header := source.read(_LENGTH.size):
+        body, kind, name = (source.read(length) for length in _LENGTH.unpack(header))
+        answer = json.dumps(asdict(parse_page(body, kind.decode(), name.decode()))).encode()
+        sink.write(_ANSWER.pack(len(answer)) + answer)
+        sink.flush()
+
+
+if __name__ == "__main__":
+    main()

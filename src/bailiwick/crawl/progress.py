@@ -1,0 +1,100 @@
+"""How a crawl is going, for whoever watches: counters that stay small however many domains there are."""
+
+import time
+from collections import Counter, OrderedDict, deque
+from dataclasses import dataclass, field
+
+from bailiwick.crawl.outcomes import Outcome, StopReason
+from bailiwick.crawl.results import Batch
+from bailiwick.crawl.slice import Ending, Slice
+
+_KEPT = 1000
+_RATE_SECONDS = 10.0
+
+
+@dataclass
+class DomainProgress:
+    """One domain, over all its slices in this process."""
+
+    name: str
+    delay_seconds: float = 0.0
+    is_default_delay: bool = True
+    pages_done: int = 0
+    pages_known: int = 0
+    pages_waiting: int = 0
+    page_budget: int = 0
+    run_pages: int = 0
+    errors: int = 0
+    bytes_received: int = 0
+    depth: int = 0
+    max_depth: int = 0
+    reason: StopReason | None = None
+    why: str | None = None
+    next_in_seconds: float | None = None
+    is_open: bool = True
+    slice_: Slice | None = None
+    started: float = field(default_factory=time.monotonic)
+
+
+class Progress:
+    """All of it. Domains that ended long ago are only counted."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.domains: OrderedDict[str, DomainProgress] = OrderedDict()
+        self.reasons: Counter[str] = Counter()
+        self.outcomes: Counter[Outcome] = Counter()
+        self.pages = self.errors = self.bytes_received = 0
+        self.elsewhere = 0
+        """Domains of this command that another process is at."""
+        self._recent: deque[tuple[float, int]] = deque()
+
+    def opened(self, part: Slice) -> None:
+        name = part.lease.name.name
+        known = self.domains.pop(name, None) or DomainProgress(name)
+        known.is_open, known.slice_, known.reason, known.why = True, part, None, None
+        known.delay_seconds = part.pace.delay_seconds
+        known.is_default_delay = part.run.options.delay_seconds is None
+        known.page_budget, known.max_depth = part.run.page_budget, part.run.max_depth
+        known.run_pages = part.run.pages_done
+        known.pages_known, known.pages_waiting = part.pages_known, part.pages_waiting
+        self.domains[name] = known
+        while len(self.domains) > _KEPT + 1000 and not next(iter(self.domains.values())).is_open:
+            self.domains.popitem(last=False)
+
+    def flushed(self, part: Slice, batch: Batch) -> None:
+        known = self.domains[part.lease.name.name]
+        count = len(batch.results)
+        errors = sum(result.is_error for result in batch.results)
+        received = sum(result.bytes_received for result in batch.results)
+        known.pages_done += count
+        known.run_pages += count
+        known.errors += errors
+        known.bytes_received += received
+        known.depth = max(known.depth, part.depth)
+        known.pages_known, known.pages_waiting = part.pages_known, part.pages_waiting
+        self.pages += count
+        self.errors += errors
+        self.bytes_received += received
+        self.outcomes.update(result.outcome for result in batch.results)
+        self._recent.append((time.monotonic(), count))
+
+    def ended(self, part: Slice, ending: Ending) -> None:
+        known = self.domains[part.lease.name.name]
+        known.is_open, known.slice_ = False, None
+        known.reason, known.why = ending.reason, ending.why
+        known.next_in_seconds = ending.pause_seconds or None
+        if ending.reason is not None:
+            self.reasons[ending.reason] += 1
+
+    def rate(self) -> float:
+        """Pages a second of late."""
+        now = time.monotonic()
+        while self._recent and now - self._recent[0][0] > _RATE_SECONDS:
+            self._recent.popleft()
+        span = min(_RATE_SECONDS, max(now - self.started, 0.1))
+        return sum(count for _, count in self._recent) / span
+
+    @property
+    def open_domains(self) -> list[DomainProgress]:
+        return [known for known in self.domains.values() if known.is_open]

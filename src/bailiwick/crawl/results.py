@@ -1,0 +1,107 @@
+"""What the fetch loop hands to the flush: plain records, collected per domain."""
+
+import time
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome
+from bailiwick.ports import BodyRef
+
+NewLink: TypeAlias = tuple[int, str, int]
+"""(path_hash, path, depth)."""
+Outlink: TypeAlias = tuple[int, str, str, str | None]
+"""(url_hash, domain name, path, anchor text)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A page as it was taken from the frontier."""
+
+    path_hash: int
+    path: str
+    depth: int
+    retries: int
+    state: str
+    etag: str | None
+    last_modified: str | None
+    body_hash: bytes | None
+    text_hash: int | None
+
+
+@dataclass(slots=True)
+class PageResult:
+    """One fetch of one page."""
+
+    page: Taken
+    outcome: Outcome
+    effect: Effect
+    status: int | None = None
+    error: str | None = None
+    milliseconds: int = 0
+    bytes_received: int = 0
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: bytes | None = None
+    text_hash: int | None = None
+    is_noindex: bool = False
+    is_html: bool = False
+    canonical: str | None = None
+    ref: BodyRef | None = None
+    images: int = 0
+    wait_seconds: float | None = None
+    """Until the page may be fetched again; None is never."""
+    links: list[NewLink] = field(default_factory=list)
+    outlinks: list[Outlink] = field(default_factory=list)
+    offer: tuple[str, str] | None = None
+    """A redirect's target in another domain: (name, path)."""
+    base_url: str | None = None
+    """The origin that was learned with this page."""
+    at: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_error(self) -> bool:
+        return MEANINGS[self.outcome].is_error
+
+    @property
+    def waits_for_parsing(self) -> bool:
+        return self.effect is Effect.CHANGED and self.ref is not None and self.is_html and not self.is_noindex
+
+    @property
+    def leaves_waiting(self) -> bool:
+        return self.page.state == "pending" and self.effect is not Effect.RETRY
+
+    @property
+    def becomes_failed(self) -> bool:
+        return self.effect is Effect.FAILED and self.page.state != "failed"
+
+    @property
+    def recovers(self) -> bool:
+        return self.effect in (Effect.CHANGED, Effect.SAME) and self.page.state == "failed"
+
+
+@dataclass(slots=True)
+class Batch:
+    """The results of one domain that one flush makes true."""
+
+    domain_id: int
+    lease_no: int
+    run_id: int
+    flush_no: int
+    results: list[PageResult]
+    links: list[tuple[int, str, int, int]]
+    """(path_hash, path, depth, referrer's hash), each page once."""
+    outlinks: list[tuple[int, str, str, str | None, int]]
+    requests: int = 0
+    refused: int = 0
+    errors_in_row: int = 0
+    last_sent: float = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What became of a domain's batch: whether the lease held, and how many of its links were new."""
+
+    is_held: bool
+    new_pages: int = 0
+    new_outlinks: int = 0

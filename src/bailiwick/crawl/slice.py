@@ -1,0 +1,335 @@
+"""One leased stretch of crawling: what one domain has open, what it may still do, and why it ends. No I/O in here."""
+
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from bailiwick.base.settings import CrawlSettings
+from bailiwick.crawl.outcomes import MEANINGS, Outcome, StopReason
+from bailiwick.crawl.results import Batch, PageResult, Taken
+from bailiwick.crawl.runs import Assignment
+from bailiwick.net.gates import Pace
+from bailiwick.registry.leases import Lease
+from bailiwick.registry.release import BlockCode
+
+RETRY_IN_PLACE_SECONDS = 100.0
+"""A slice waits this long for a page's retry; for a later one the lease is given back."""
+_LAST_TENTH_AT_MOST = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database knows of a domain when its slice starts."""
+
+    pages: int
+    waiting: int
+    failed: int
+    errors_in_row: int
+    outlinks: int
+    sent_seconds_ago: float | None
+    revisit_seconds: float
+
+
+class SendingEnds:
+    """Until when the worker may send under a lease, by the clock that also counts sleep (CLOCK_BOOTTIME)."""
+
+    __slots__ = ("_until",)
+
+    def __init__(self, claimed_at: float, lease_seconds: float) -> None:
+        self.renew(claimed_at, lease_seconds)
+
+    def renew(self, asked_at: float, lease_seconds: float) -> None:
+        """Counted from *before* the lease was asked for, and nothing in its last tenth (at most 60 s)."""
+        self._until = asked_at + lease_seconds - min(lease_seconds / 10, _LAST_TENTH_AT_MOST)
+
+    def may_send(self) -> bool:
+        return boottime() < self._until
+
+
+def boottime() -> float:
+    """Seconds since boot, sleep included; where a system has no such clock, the monotonic one."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is left when the frontier gives nothing: too deep pages, and when the next retry is due."""
+
+    has_deeper: bool
+    next_in_seconds: float | None
+
+
+@dataclass
+class Slice:
+    """The state of one open domain."""
+
+    lease: Lease
+    run: Assignment
+    known: Known
+    settings: CrawlSettings
+    sending: SendingEnds
+    pace: Pace
+    seen_limit: int = 20_000
+    base_url: str | None = None
+    queue: deque[Taken] = field(default_factory=deque)
+    in_flight: dict[int, Taken] = field(default_factory=dict)
+    results: list[PageResult] = field(default_factory=list)
+    links: dict[int, tuple[int, str, int, int]] = field(default_factory=dict)
+    outlinks: dict[int, tuple[int, str, str, str | None, int]] = field(default_factory=dict)
+    unflushed: set[int] = field(default_factory=set)
+    """Hashes in a flush that is under way: still waiting in the frontier as others see it."""
+    stop: StopReason | None = None
+    outlook: Outlook | None = None
+    is_urgent: bool = False
+    flush_no: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.base_url = self.base_url or self.lease.base_url
+        self.pages_known = self.known.pages
+        self.pages_waiting = self.known.waiting
+        self.pages_failed = self.known.failed
+        self.errors_in_row = self.known.errors_in_row
+        self.outlinks_known = self.known.outlinks
+        self.pages_done = self.requests = self.errors = self.bytes_received = 0
+        self.depth = 0
+        self.refused = 0
+        self._requests_unflushed = self._refused_unflushed = 0
+        self._seen: dict[int, int] = {}
+        self._outcomes: Counter[Outcome] = Counter()
+        self._successes = 0
+        self._unknown_name: str | None = None
+
+    # What may be done next
+
+    @property
+    def concurrency(self) -> int:
+        """One at a time until the origin is known: it is learned by the first page."""
+        return self.lease.max_concurrent_requests if self.base_url else 1
+
+    def next_page(self) -> Taken | None:
+        """The next page to fetch, if one may be started now."""
+        if not self.queue or len(self.in_flight) >= self.concurrency or self._is_spent():
+            return None
+        if len(self.results) >= 2 * self.settings.flush_pages:
+            return None  # the database is slower than the network
+        if self.queue[0].depth > self._settled_depth():
+            return None
+        page = self.queue.popleft()
+        self.in_flight[page.path_hash] = page
+        return page
+
+    def _settled_depth(self) -> int:
+        """Pages below an unfinished level wait, so that each page is known by its shortest way.
+
+        Without a depth limit nothing depends on it, and nothing waits.
+        """
+        if self.run.max_depth >= 1000:
+            return self.run.max_depth
+        open_depths = [page.depth for page in self.in_flight.values()] + [r.page.depth for r in self.results]
+        return min(open_depths, default=self.run.max_depth)
+
+    def _is_spent(self) -> bool:
+        return self.stop is not None or self._budget_reached(len(self.in_flight)) is not None
+
+    def _budget_reached(self, under_way: int) -> StopReason | None:
+        run = self.run
+        if run.page_budget and run.pages_done + self.pages_done + under_way >= run.page_budget:
+            return StopReason.PAGE_BUDGET
+        if run.request_budget and run.requests_done + self.requests + under_way >= run.request_budget:
+            return StopReason.REQUEST_BUDGET
+        return None
+
+    def may_request_more(self) -> bool:
+        """Whether another request for the same page (another origin, say) is within the budget."""
+        run = self.run
+        return not run.request_budget or run.requests_done + self.requests < run.request_budget
+
+    def wants_pages(self) -> int:
+        """How many pages to take from the frontier now; 0 for none."""
+        if self._is_spent() or self.outlook is not None or len(self.queue) > self.concurrency:
+            return 0
+        return self.settings.flush_pages
+
+    @property
+    def out(self) -> int:
+        """Pages that the frontier still shows as waiting and that we have."""
+        return len(self.queue) + len(self.in_flight) + len(self.results) + len(self.unflushed)
+
+    def offer(self, pages: list[Taken]) -> None:
+        """Pages out of the frontier: those that we have already are passed over."""
+        have = {page.path_hash for page in self.queue} | self.in_flight.keys() | self.unflushed
+        have |= {result.page.path_hash for result in self.results}
+        self.queue.extend(page for page in pages if page.path_hash not in have)
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self.in_flight or self.results or self.unflushed)
+
+    @property
+    def is_starved(self) -> bool:
+        """It could do more, but only a flush will show what."""
+        return bool(self.results) and self.next_is_blocked and not self.in_flight
+
+    @property
+    def next_is_blocked(self) -> bool:
+        return not self.queue or self.queue[0].depth > self._settled_depth()
+
+    # What happened
+
+    def count_request(self) -> None:
+        self.requests += 1
+        self._requests_unflushed += 1
+
+    def may_send(self) -> bool:
+        return self.stop is not StopReason.LEASE_LOST and self.sending.may_send()
+
+    def give_back(self, page: Taken) -> None:
+        """The page was not fetched after all: it is still waiting in the frontier."""
+        self.in_flight.pop(page.path_hash, None)
+
+    def add(self, result: PageResult) -> None:
+        """A fetch ended: count it and collect what it found."""
+        self.in_flight.pop(result.page.path_hash, None)
+        self.results.append(result)
+        self.pages_done += 1
+        self.bytes_received += result.bytes_received
+        self.depth = max(self.depth, result.page.depth)
+        self._outcomes[result.outcome] += 1
+        if result.is_error:
+            self.errors += 1
+            self.errors_in_row += 1
+        else:
+            self.errors_in_row = 0
+            self._successes += 1
+        if result.base_url:
+            self.base_url = result.base_url
+        if result.outcome is Outcome.DNS_FAILURE and not self.base_url:
+            self._unknown_name = result.error or "the name is not known"
+        if result.outcome in (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE):
+            self.is_urgent = True
+        for path_hash, path, depth in result.links:
+            self._add_link(path_hash, path, depth, result.page.path_hash)
+        for link in result.outlinks:
+            if self.outlinks_known + len(self.outlinks) < self.settings.max_outlinks:
+                self.outlinks.setdefault(link[0], (*link, result.page.path_hash))
+
+    def is_seen(self, path: str, depth: int) -> bool:
+        """A bounded memory of links that were offered before, at this depth or above: those need no second look."""
+        key = hash(path)
+        if self._seen.get(key, depth + 1) <= depth:
+            return True
+        if len(self._seen) >= self.seen_limit:
+            self._seen.clear()
+        self._seen[key] = depth
+        return False
+
+    def _add_link(self, path_hash: int, path: str, depth: int, referrer: int) -> None:
+        known = self.links.get(path_hash)
+        if known is not None:
+            if depth < known[2]:
+                self.links[path_hash] = (path_hash, path, depth, referrer)
+        elif self.pages_known + len(self.links) >= self.settings.max_known_pages:
+            self.refused += 1
+            self._refused_unflushed += 1
+        else:
+            self.links[path_hash] = (path_hash, path, depth, referrer)
+
+    # Flush
+
+    def take_batch(self) -> Batch:
+        """Everything collected since the last flush, as one numbered batch."""
+        self.flush_no += 1
+        batch = Batch(
+            domain_id=self.lease.domain_id,
+            lease_no=self.lease.lease_no,
+            run_id=self.run.run_id,
+            flush_no=self.flush_no,
+            results=self.results,
+            links=list(self.links.values()),
+            outlinks=list(self.outlinks.values()),
+            requests=self._requests_unflushed,
+            refused=self._refused_unflushed,
+            errors_in_row=self.errors_in_row,
+            last_sent=self.pace.last_sent,
+        )
+        self.unflushed = {result.page.path_hash for result in self.results}
+        self.results, self.links, self.outlinks = [], {}, {}
+        self._requests_unflushed = self._refused_unflushed = 0
+        self.is_urgent = False
+        return batch
+
+    def flushed(self, batch: Batch, *, new_pages: int, new_outlinks: int) -> None:
+        self.unflushed = set()
+        self.outlook = None
+        self.pages_known += new_pages
+        self.outlinks_known += new_outlinks
+        left = sum(r.leaves_waiting for r in batch.results)
+        self.pages_waiting = max(self.pages_waiting + new_pages - left, 0)
+        self.pages_failed += sum(r.becomes_failed for r in batch.results) - sum(r.recovers for r in batch.results)
+
+    @property
+    def has_unwritten(self) -> bool:
+        return bool(self.results or self.links or self._requests_unflushed)
+
+    def oldest_age(self, now: float) -> float:
+        return now - self.results[0].at if self.results else 0.0
+
+    # The end
+
+    def ending(self, now: float) -> "Ending | None":
+        """Why this slice is over, once nothing is under way; None while it goes on."""
+        if self.stop is not None:
+            return Ending(self.stop)
+        if self._unknown_name is not None:
+            return Ending(StopReason.UNREACHABLE, blamed=Outcome.DNS_FAILURE, why=self._unknown_name)
+        if self.errors_in_row >= self.settings.max_domain_errors:
+            return self._blocked(f"{self.errors_in_row} errors in a row")
+        reached = self._budget_reached(0)
+        if reached is not None:
+            return Ending(reached)
+        over = self.pages_done >= self.settings.slice_pages or now - self.started >= self.settings.slice_seconds
+        if over and not self.in_flight:
+            return Ending(None)
+        return self._emptied() if self.outlook is not None and self.is_idle and not self.queue else None
+
+    def _emptied(self) -> "Ending | None":
+        outlook = self.outlook
+        if outlook is None:
+            return None
+        if outlook.next_in_seconds is not None:
+            if outlook.next_in_seconds <= RETRY_IN_PLACE_SECONDS:
+                return None
+            return Ending(None, pause_seconds=outlook.next_in_seconds)
+        if not self._successes and self._outcomes and self.pages_failed >= self.pages_known:
+            return self._blocked("no page could be fetched")
+        if self.refused:
+            return Ending(StopReason.KNOWN_PAGES_CAP)
+        return Ending(StopReason.DEPTH_LIMIT if outlook.has_deeper else StopReason.FRONTIER_EMPTY)
+
+    def _blocked(self, what: str) -> "Ending":
+        """The reason of the most frequent outcome that speaks against the domain."""
+        against = Counter({o: n for o, n in self._outcomes.items() if MEANINGS[o].code is not None})
+        if not against:
+            return Ending(StopReason.FRONTIER_EMPTY)
+        worst, count = against.most_common(1)[0]
+        code = MEANINGS[worst].code
+        reason = _STOPS.get(code, StopReason.ERROR_LIMIT) if code else StopReason.ERROR_LIMIT
+        return Ending(reason, blamed=worst, why=f"{what}: {count} times {worst.replace('_', ' ')}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a slice ended. No reason: its turn is over, and the run goes on (after a pause, perhaps)."""
+
+    reason: StopReason | None
+    pause_seconds: float = 0.0
+    blamed: Outcome | None = None
+    why: str | None = None
+
+
+_STOPS = {
+    BlockCode.LOGIN_WALL: StopReason.LOGIN_WALL,
+    BlockCode.RATE_LIMITED: StopReason.RATE_LIMITED,
+    BlockCode.UNREACHABLE: StopReason.UNREACHABLE,
+}

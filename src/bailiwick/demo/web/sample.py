@@ -1,0 +1,66 @@
+"""The sample web of `make demo`: eight small sites that know each other, each with a habit of its own."""
+
+from bailiwick.demo.web.answers import Page
+from bailiwick.demo.web.behaviours import (
+    JSON,
+    PDF,
+    encoded,
+    for_first,
+    linking,
+    noindex_meta,
+    redirect,
+    status,
+    too_many_requests,
+    validators,
+)
+from bailiwick.demo.web.prose import TOWN, Theme
+from bailiwick.demo.web.sites import Site, Web
+from bailiwick.demo.web.themes import BLOG, CLUB, FOOD_BANK, LIBRARY, MUSEUM, NEWS, SHOP
+from bailiwick.demo.web.trees import Shape, Tree
+
+_SEED = 7
+_SITES: tuple[tuple[str, Theme, int], ...] = (
+    ("foodbank.example", FOOD_BANK, 60),
+    ("library.example", LIBRARY, 90),
+    ("museum.example", MUSEUM, 150),
+    ("shop.example", SHOP, 110),
+    ("news.example", NEWS, 130),
+    ("blog.example", BLOG, 40),
+    ("town.example", TOWN, 25),
+    ("members.example", CLUB, 20),
+)
+
+
+def sample_web() -> Web:
+    """A new one at each call, always with the same pages."""
+    names = tuple(name for name, _, _ in _SITES)
+    web = Web(
+        Site(name, Tree(name, Shape(pages, links=10, page_bytes=3_000), seed=_SEED, theme=theme, neighbours=names))
+        for name, theme, pages in _SITES
+    )
+    _give_habits(web)
+    return web
+
+
+def _give_habits(web: Web) -> None:
+    foodbank, library, shop, news = (web[f"{name}.example"] for name in ("foodbank", "library", "shop", "news"))
+    foodbank.behave_everywhere(validators())
+    foodbank.behave("/", linking("/annual-report.pdf", "/donate"))
+    foodbank.behave("/annual-report.pdf", PDF)
+    foodbank.behave("/donate", redirect("/", host="shop.example", status=302))
+    library.robots = "User-agent: *\nDisallow: /staff/\n"
+    library.add(Page("/staff/rota", "<!doctype html><title>Rota</title><p>Not for crawlers.</p>\n"))
+    library.behave("/", linking("/staff/rota", "/moved-last-year"))
+    library.behave("/moved-last-year", status(410))
+    shop.behave_everywhere(encoded("gzip"))
+    shop.behave("/", linking("/basket", "/stock.json", "/catalogue"))
+    shop.add(Page("/basket", "<!doctype html><html><head><title>Basket</title></head><p>It is empty.</p></html>\n"))
+    shop.behave("/basket", noindex_meta())
+    shop.behave("/stock.json", JSON)
+    shop.behave("/catalogue", redirect("/"))
+    news.behave_everywhere(validators(), encoded("br"))
+    news.behave("/", linking("/live"))
+    news.add(Page("/live", "<!doctype html><title>Live</title><main><p>Nothing happens just now.</p></main>\n"))
+    news.behave("/live", for_first(1, too_many_requests("1")))
+    web["blog.example"].www = True
+    web["members.example"].behave_everywhere(status(403))

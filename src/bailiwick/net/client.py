@@ -1,0 +1,196 @@
+"""Our HTTP client: aiohttp under the guard, with every wait and every size bounded."""
+
+import asyncio
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from bailiwick.base.errors import SettingsError
+from bailiwick.base.settings import NetSettings
+from bailiwick.net.decoding import ACCEPTED, CodingError, decoder
+from bailiwick.net.guard import AddressRefusedError, Guard, target
+from bailiwick.ports import FailureKind, FetchAnswer, FetchFailure, FetchRequest, SendTurn
+
+_sender: ContextVar[SendTurn | None] = ContextVar("sender", default=None)
+_HEADER_BYTES = 65_536
+_DNS_SECONDS = 300
+_DRAINED_BYTES = 65_536
+_DRAIN_SECONDS = 5.0
+
+
+class _NotSentError(Exception):
+    """The sender's permission had ended when the request was about to be written."""
+
+
+class _NameServerError(Exception):
+    """DNS gave no answer, which says nothing about the name."""
+
+
+class _AskingRequest(aiohttp.ClientRequest):
+    """A request that asks its sender right before it is written: the one place that every request passes."""
+
+    async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
+        sender = _sender.get()
+        if sender is not None and not sender.sending():
+            raise _NotSentError
+        return await super().send(conn)
+
+
+class _GuardedResolver(AbstractResolver):
+    """DNS, but for what the operator has pinned."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._dns = aiohttp.ThreadedResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        known = self._guard.known_address(host, port)
+        if known is None:
+            return await self._dns.resolve(host, port, family)
+        kind = socket.AF_INET if known.version == 4 else socket.AF_INET6
+        return [ResolveResult(hostname=host, host=str(known), port=port, family=kind, proto=0, flags=0)]
+
+    async def close(self) -> None:
+        await self._dns.close()
+
+
+class HttpFetcher:
+    """The default `Fetcher`. Made inside a running loop; close it."""
+
+    def __init__(self, settings: NetSettings, guard: Guard, *, user_agent: str) -> None:
+        self._settings = settings
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0,
+                resolver=_GuardedResolver(guard),
+                socket_factory=guard.open_socket,
+                ssl=_trust(settings),
+                ttl_dns_cache=_DNS_SECONDS,
+                keepalive_timeout=15,
+            ),
+            request_class=_AskingRequest,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            headers={"User-Agent": user_agent, "Accept-Encoding": ACCEPTED, "Accept": "text/html,*/*;q=0.5"},
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=settings.connect_timeout_seconds, sock_read=settings.idle_timeout_seconds
+            ),
+            max_line_size=_HEADER_BYTES,
+            max_field_size=_HEADER_BYTES,
+            read_bufsize=1 << 17,
+        )
+
+    async def fetch(self, request: FetchRequest) -> FetchAnswer | FetchFailure:
+        url = URL(request.url, encoded=True)
+        target.set((url.host or "", url.port or 0))
+        _sender.set(request.turn)
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self._settings.total_timeout_seconds):
+                return await self._get(request, url, started)
+        except (aiohttp.ClientError, OSError, TimeoutError, CodingError, ValueError, _NotSentError) as error:
+            kind, message = _failure(error)
+            return FetchFailure(request.url, kind, message, _ms(started))
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def _get(self, request: FetchRequest, url: URL, started: float) -> FetchAnswer:
+        response = await self._session.get(url, headers=request.headers, allow_redirects=False)
+        try:
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            body, received, truncated = None, 0, False
+            if request.wants_body(response.status, headers.get("content-type", "")):
+                body, received, truncated = await self._read(response, headers)
+            elif 0 <= (response.content_length or 0) <= _DRAINED_BYTES:
+                async with asyncio.timeout(_DRAIN_SECONDS):
+                    received = len(await response.content.read(_DRAINED_BYTES))  # so that the connection can be kept
+            if truncated or not response.content.at_eof():
+                response.close()  # what is left is not worth reading
+            return FetchAnswer(
+                request.url, response.status, _head(response), headers, body, truncated, received, _ms(started)
+            )
+        except BaseException:
+            response.close()
+            raise
+        finally:
+            response.release()
+
+    async def _read(self, response: aiohttp.ClientResponse, headers: Mapping[str, str]) -> tuple[bytes, int, bool]:
+        """(body without its coding, bytes that came in, whether the limit cut it)."""
+        limit = self._settings.max_body_bytes
+        coded = decoder(headers.get("content-encoding", ""))
+        pieces: list[bytes] = []
+        length = received = 0
+        async for piece in response.content.iter_any():
+            received += len(piece)
+            plain = coded.feed(piece, limit - length + 1) if coded else piece
+            pieces.append(plain)
+            length += len(plain)
+            if length > limit or received > limit:
+                return b"".join(pieces)[:limit], received, True
+        return b"".join(pieces), received, False
+
+
+def _trust(settings: NetSettings) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if settings.extra_ca_file is not None:
+        try:
+            context.load_verify_locations(settings.extra_ca_file)
+        except (OSError, ssl.SSLError) as error:
+            raise SettingsError(
+                f"net.extra_ca_file {settings.extra_ca_file}: {error}", hint="it has to be a PEM file with certificates"
+            ) from error
+    return context
+
+
+def _head(response: aiohttp.ClientResponse) -> bytes:
+    version = response.version
+    line = f"HTTP/{version.major}.{version.minor} " if version else "HTTP/1.1 "
+    first = f"{line}{response.status} {response.reason or ''}\r\n".encode("latin-1", "replace")
+    return first + b"".join(b"%b: %b\r\n" % pair for pair in response.raw_headers) + b"\r\n"
+
+
+_KINDS: tuple[tuple[type[BaseException], FailureKind, str], ...] = (
+    (_NotSentError, FailureKind.NOT_SENT, "not sent"),
+    (AddressRefusedError, FailureKind.REFUSED, "the address is refused"),
+    (_NameServerError, FailureKind.TIMEOUT, "the name server did not answer"),
+    (aiohttp.ClientConnectorDNSError, FailureKind.DNS, "the name is not known"),
+    (aiohttp.ClientSSLError, FailureKind.TLS, "no secure connection"),
+    (ssl.SSLError, FailureKind.TLS, "no secure connection"),
+    (TimeoutError, FailureKind.TIMEOUT, "no answer in time"),
+    (aiohttp.ClientConnectorError, FailureKind.CONNECT, "no connection"),
+    (CodingError, FailureKind.ENCODING, "the body cannot be decoded"),
+    (BaseException, FailureKind.BROKEN, "the answer is broken"),
+)
+"""Which way a fetch failed: the first row that fits."""
+
+
+def _failure(error: BaseException) -> tuple[FailureKind, str]:
+    inner = getattr(error, "os_error", None) or error.__cause__
+    if isinstance(inner, AddressRefusedError):
+        error = inner
+    elif isinstance(inner, socket.gaierror) and inner.errno == socket.EAI_AGAIN:
+        error = _NameServerError(str(inner))
+    kind, words = next((kind, words) for what, kind, words in _KINDS if isinstance(error, what))
+    return kind, _said(error) or words
+
+
+def _said(error: BaseException) -> str:
+    text = ""
+    with suppress(Exception):  # some of aiohttp's errors fail to print themselves
+        text = str(error)
+    return " ".join(text.split())[:300]
+
+
+def _ms(started: float) -> int:
+    return int((time.monotonic() - started) * 1000)

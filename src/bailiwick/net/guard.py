@@ -1,0 +1,97 @@
+"""The guard: no request of ours reaches an address inside (DESIGN P7), unless the operator allowed it.
+
+Addresses are checked where they are connected to, after DNS: the socket factory sees every one of them, IP literals
+too. What `--resolve` names is permitted for exactly its host and port.
+"""
+
+import ipaddress
+import re
+import socket
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+from bailiwick.base.errors import UsageError
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
+_HINT = "as in curl: --resolve HOST:PORT:ADDRESS, for example www.example.org:443:127.0.0.1; * is any host"
+_RULE = re.compile(r"(?P<host>\*|[^:\s]+|\[[0-9a-fA-F:.]+\]):(?P<port>\d{1,5}):(?P<address>.+)")
+
+target: ContextVar[tuple[str, int] | None] = ContextVar("target", default=None)
+"""Host and port of the request that this task makes: connections are opened on its behalf."""
+
+
+class AddressRefusedError(OSError):
+    """This address must not be connected to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """One `--resolve`: this host and port are at this address."""
+
+    host: str
+    port: int
+    address: Address
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `HOST:PORT:ADDRESS`; raises UsageError."""
+        found = _RULE.fullmatch(text.strip())
+        try:
+            if found is None:
+                raise ValueError("not HOST:PORT:ADDRESS")
+            address = ipaddress.ip_address(found["address"].strip("[]"))
+            port = int(found["port"])
+            if not 1 <= port <= 65_535:
+                raise ValueError(f"no port {port}")
+        except ValueError as error:
+            raise UsageError(f"--resolve {text!r}: {error}", hint=_HINT) from error
+        return cls(found["host"].lower(), port, address)
+
+    def covers(self, host: str, port: int) -> bool:
+        return self.port == port and self.host in ("*", host.lower())
+
+
+class Guard:
+    """Says where requests may go."""
+
+    def __init__(self, *, allow_private: bool = False, resolves: tuple[Resolve, ...] = ()) -> None:
+        self._allow_private = allow_private
+        self._resolves = resolves
+
+    def known_address(self, host: str, port: int) -> Address | None:
+        """Where the operator says that this host and port are. A rule for the very host comes before `*`."""
+        covering = [rule for rule in self._resolves if rule.covers(host, port)]
+        return min(covering, key=lambda rule: rule.host == "*").address if covering else None
+
+    def permits(self, address: Address, host: str, port: int) -> bool:
+        return self._allow_private or is_public(address) or self.known_address(host, port) == address
+
+    def open_socket(self, info: "tuple[int, int, int, str, tuple[object, ...]]") -> socket.socket:
+        """The socket factory: refuses before anything is sent to the address."""
+        family, kind, protocol, _, place = info
+        address = ipaddress.ip_address(str(place[0]).partition("%")[0])
+        host, port = target.get() or ("", 0)
+        if not self.permits(address, host, port):
+            raise AddressRefusedError(f"{address} is not a public address")
+        return socket.socket(family, kind, protocol)
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one of the open internet; an IPv4 address inside an IPv6 one counts as itself."""
+    inner = _embedded(address)
+    if inner is not None:
+        return is_public(inner)
+    return address.is_global and not address.is_multicast
+
+
+def _embedded(address: Address) -> ipaddress.IPv4Address | None:
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address.ipv4_mapped or address.sixtofour:
+        return address.ipv4_mapped or address.sixtofour
+    if any(address in network for network in _NAT64) or (int(address) >> 32 == 0 and int(address) > 1):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None

@@ -1,0 +1,118 @@
+"""A worker: one engine in this process, put together from the App, with the signals that end it."""
+
+import asyncio
+import os
+import resource
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from bailiwick import __version__
+from bailiwick.app import App
+from bailiwick.base.settings import CrawlSettings
+from bailiwick.crawl.desk import Desk
+from bailiwick.crawl.engine import Engine, Wanted
+from bailiwick.crawl.outcomes import StopReason
+from bailiwick.crawl.visit import Tools
+from bailiwick.model.urls import LinkJoiner, UrlRules
+from bailiwick.net.client import HttpFetcher
+from bailiwick.net.credentials import Credentials
+from bailiwick.net.guard import Guard, Resolve
+
+INTERRUPTED = 130
+_ORPHAN_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a worker is to do, and by which ways."""
+
+    wanted: Wanted
+    resolves: tuple[Resolve, ...] = ()
+    user_agent: str | None = None
+    parent: int | None = None
+    """Stop when this process is gone."""
+
+
+@dataclass
+class Told:
+    """Whether somebody said stop."""
+
+    is_interrupted: bool = False
+    tasks: list["asyncio.Task[None]"] = field(default_factory=list)
+
+
+def work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[None]]") -> tuple[Engine, bool]:
+    """Crawl until it is over. Returns the engine with its figures, and whether it was interrupted."""
+    import uvloop
+
+    raise_file_limit()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_work(app, order, watch))
+
+
+async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[None]]") -> tuple[Engine, bool]:
+    settings = app.settings
+    store = app.body_store
+    guard = Guard(allow_private=settings.net.allow_private_networks, resolves=order.resolves)
+    rules = UrlRules(allow_private=settings.names.allow_private)
+    tools = Tools(
+        fetcher=HttpFetcher(settings.net, guard, user_agent=order.user_agent or user_agent(settings.crawl)),
+        store=store,
+        joiner=LinkJoiner(rules),
+        rules=rules,
+        credentials=Credentials(app.loaded.access),
+        max_retries=settings.crawl.max_retries,
+        retry_backoff_seconds=settings.crawl.retry_backoff_seconds,
+    )
+    engine = Engine(Desk(app.database, settings, store), tools, settings, order.wanted, say=app.say)
+    told = Told()
+    _listen(engine, told, app.say)
+    told.tasks.append(asyncio.create_task(watch(engine)))  # type: ignore[arg-type]
+    if order.parent is not None:
+        told.tasks.append(asyncio.create_task(_stop_with_parent(engine, order.parent)))
+    try:
+        await engine.run()
+    finally:
+        for task in told.tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        store.close()
+    return engine, told.is_interrupted
+
+
+def _listen(engine: Engine, told: Told, say: Callable[[str], None]) -> None:
+    """The first signal ends it in order, the second at once: both lose nothing."""
+
+    def stop() -> None:
+        if told.is_interrupted:
+            os._exit(INTERRUPTED)
+        told.is_interrupted = True
+        say("stopping: writing what is done (once more to stop at once)")
+        engine.stop(StopReason.SHUTDOWN)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop)
+
+
+async def _stop_with_parent(engine: Engine, parent: int) -> None:
+    while os.getppid() == parent:
+        await asyncio.sleep(_ORPHAN_SECONDS)
+    engine.stop(StopReason.SHUTDOWN)
+
+
+def user_agent(settings: CrawlSettings) -> str:
+    """Who we say we are: the product, and how to reach its operator."""
+    if settings.user_agent:
+        return settings.user_agent
+    return f"Bailiwick/{__version__}" + (f" (+{settings.contact})" if settings.contact else "")
+
+
+def raise_file_limit() -> None:
+    """As many open files as the system allows: a thousand domains are a few thousand sockets."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

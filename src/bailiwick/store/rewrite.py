@@ -1,0 +1,71 @@
+"""What of a pack is alive, and how that part moves to another one while crawls go on."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from bailiwick.db.engine import Database
+from bailiwick.store.packs import PackStore
+from bailiwick.store.references import Copied, Fate, fates, repoint
+from bailiwick.store.walk import Found, walk
+
+_BATCH = 500
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the records of a pack have become."""
+
+    live: int = 0
+    live_bytes: int = 0
+    purged: int = 0
+
+
+def survey(database: Database, pack_id: int, descriptor: int, advance: Callable[[int], None]) -> Survey:
+    """Look at every record. `advance` is told the place in the pack. OSError if the disk cannot be read."""
+    found = Survey()
+    for record, fate in _judged(database, pack_id, descriptor):
+        found.live += fate is Fate.LIVE
+        found.live_bytes += record.header.record_bytes if fate is Fate.LIVE else 0
+        found.purged += fate is Fate.PURGED
+        advance(record.offset)
+    return found
+
+
+def rewrite(database: Database, pack_id: int, descriptor: int, copies: PackStore) -> tuple[int, int]:
+    """Copy what is alive and let its pages refer to the copies; how many, how many bytes. DiskLowError, OSError.
+
+    Each batch is durable before a page refers to it. If this ends early, copies that nothing refers to remain in a
+    young pack, for a later sweep. A page that changes meanwhile keeps what it has.
+    """
+    count = size = 0
+    live = (record for record, fate in _judged(database, pack_id, descriptor) if fate is Fate.LIVE)
+    for batch in batches(live, _BATCH):
+        moved = [Copied(found, copies.put_record(_record(descriptor, found))) for found in batch]
+        copies.sync()
+        with database.begin() as conn:
+            repoint(conn, pack_id, moved)
+        count += len(moved)
+        size += sum(copy.to.length for copy in moved)
+    return count, size
+
+
+def batches(things: Iterable[_T], count: int) -> Iterator[list[_T]]:
+    """They, a few at a time."""
+    rest = iter(things)
+    while batch := list(islice(rest, count)):
+        yield batch
+
+
+def _judged(database: Database, pack_id: int, descriptor: int) -> Iterator[tuple[Found, Fate]]:
+    for batch in batches(walk(descriptor), _BATCH):
+        with database.read() as conn:
+            verdicts = fates(conn, pack_id, batch)
+        yield from zip(batch, verdicts, strict=True)
+
+
+def _record(descriptor: int, found: Found) -> bytes:
+    return os.pread(descriptor, found.header.record_bytes, found.offset)

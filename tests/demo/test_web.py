@@ -51,6 +51,7 @@ from bailiwick.demo.web.behaviours import (
     validators,
     with_header,
 )
+from bailiwick.demo.web.heads import MAX_HEAD_BYTES
 from bailiwick.demo.web.log import RequestLog
 from bailiwick.demo.web.running import Running, serve
 from bailiwick.demo.web.sample import sample_web
@@ -372,7 +373,8 @@ def test_what_the_client_knows_is_answered_with_304(running: Running) -> None:
         assert ask(connection, A, If_None_Match=tag).status == 200
         assert ask(connection, A, If_Modified_Since=date).status == 200
         assert ask(connection, A, "/nowhere", If_None_Match="*").status == 404
-    assert _raw(running, _request("/", "If-None-Match: *")).endswith(b"\r\n\r\n")
+    site.behave("/", chunked())
+    assert _raw(running, _request("/", "If-None-Match: *")).partition(b"\r\n\r\n")[2] == b""
 
 
 def test_only_the_validators_that_the_page_has_count(running: Running) -> None:
@@ -564,10 +566,23 @@ def test_it_listens_on_loopback_only(running: Running) -> None:
     assert running.resolve == f"*:{running.port}:127.0.0.1"
 
 
+def test_a_port_that_is_taken_is_an_error_and_one_that_was_left_is_free_again(web: Web) -> None:
+    with serve(web) as running:
+        assert get(running, A).status == 200
+        with pytest.raises(OSError, match="in use"), serve(web, port=running.port):
+            pass
+        assert get(running, A).status == 200
+    with serve(web, port=running.port) as again:
+        assert again.port == running.port
+        assert get(again, A).status == 200
+
+
 def test_what_is_no_request_is_refused(running: Running) -> None:
     assert _raw(running, b"hello\r\n\r\n").startswith(b"HTTP/1.1 400 ")
     assert _raw(running, b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400 ")
-    assert _raw(running, b"GET / HTTP/1.1\r\nHost: a.test\r\nX: " + b"x" * 70_000).startswith(b"HTTP/1.1 431 ")
+    too_long = b"GET / HTTP/1.1\r\nHost: a.test\r\nX: ".ljust(MAX_HEAD_BYTES + 1, b"x")
+    assert _raw(running, too_long).startswith(b"HTTP/1.1 431 ")
+    assert _raw(running, too_long + b"\r\n\r\n").startswith(b"HTTP/1.1 431 ")
     assert _raw(running, b"\x16\x03\x01hello") == b""  # TLS, and there is none
     assert not running.log.entries()
     post = b"POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -644,12 +659,22 @@ def test_requests_one_after_the_other_are_one_at_once(running: Running) -> None:
 
 
 def test_a_client_that_hangs_up_ends_its_request(running: Running) -> None:
-    running.web[A].behave("/", delayed(60))
+    polls: list[float] = []
+
+    def never() -> bool:
+        polls.append(time.monotonic())
+        return False
+
+    running.web[A].behave("/", held(never))
     with connected(running) as connection:
         connection.request("GET", "/", headers={"Host": A})
         wait_for(lambda: len(running.log.open_requests()) == 1)
     wait_for(lambda: not running.log.open_requests())
-    assert [(entry.status, entry.whole) for entry in running.log.entries()] == [(None, False)]
+    (entry,) = running.log.entries()
+    assert (entry.status, entry.whole) == (None, False)
+    time.sleep(0.05)  # nothing is left that waits for the answer
+    assert entry.answered is not None
+    assert polls[-1] < entry.answered
 
 
 def test_the_file_holds_what_memory_holds_and_more_if_that_is_bounded(web: Web, tmp_path: Path) -> None:
@@ -813,6 +838,8 @@ def test_the_sample_web_is_what_the_demo_needs() -> None:
     sizes = {host: len(site.reachable()) for host, site in web.sites.items()}
     assert sizes.pop("members.example") == 0
     assert all(20 <= size <= 155 for size in sizes.values()), sizes
+    deeper = {host for host, site in web.sites.items() if site.reachable(3) != site.reachable()}
+    assert deeper == {"museum.example"}
     with serve(web) as running:
         for host in sizes:
             web[host].behave_everywhere()  # this crawler knows no gzip

@@ -1,19 +1,27 @@
-"""One server is enough where files are what matters."""
+"""One server is enough where files are what matters, and one database for all tests of a module, emptied before each."""
 
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import text
 
 from bailiwick.db.engine import Database
 from tests.servers import TestServers, available_kinds
 from tests.store.tools import opened
 
 
-@pytest.fixture
-def one_url(servers: TestServers) -> Iterator[str]:
-    """A database of this test's own, on the first server there is."""
+@pytest.fixture(scope="module")
+def shared_url(servers: TestServers) -> Iterator[str]:
     with servers.cloned(available_kinds()[0]) as url:
         yield url
+
+
+@pytest.fixture
+def one_url(shared_url: str) -> str:
+    """A database without packs and pages, on the first server there is."""
+    with opened(shared_url) as database, database.bare() as conn:
+        conn.execute(text("truncate packs, pages restart identity"))
+    return shared_url
 
 
 @pytest.fixture

@@ -54,12 +54,14 @@ def roam(database: Database, directory: Path, first: str) -> None:
 
 
 def crawl(database: Database, directory: Path, first: str) -> None:
-    """Fetches the same forty pages again and again, a few of them at a time."""
+    """Fetches the forty pages of a domain again and again, a few of them at a time."""
     store = PackStore(shelf_at(database, directory, pack_bytes=30_000))
     chance = random.Random(int(first))
     os.set_blocking(0, False)
     while sys.stdin.buffer.read(1) is None:
-        some = [made(number, domain_id=7, size=chance.randrange(4000)) for number in chance.sample(range(40), 6)]
+        some = [
+            made(number, domain_id=int(first), size=chance.randrange(4000)) for number in chance.sample(range(40), 6)
+        ]
         refs = [store.put(stored) for stored in some]
         store.sync()
         with database.begin() as conn:

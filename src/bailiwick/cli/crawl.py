@@ -1,20 +1,16 @@
 """`bailiwick crawl`: fetch what is wanted, watch it, stop it, go on."""
 
 import os
-import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
-from bailiwick.base.errors import NameRefusedError, UsageError
+from bailiwick.base.errors import UsageError
 from bailiwick.cli.acting import warn
 from bailiwick.cli.context import Session, json_option, pass_session
+from bailiwick.cli.crawl_seeds import BATCH, admit_seeds, start_pages, tell_refused
 from bailiwick.cli.domain_submit import profile_option
-from bailiwick.cli.output import printable
 
 if TYPE_CHECKING:
     from bailiwick.app import App
@@ -22,8 +18,6 @@ if TYPE_CHECKING:
     from bailiwick.crawl.jobs import Job, JobOptions
     from bailiwick.crawl.seeds import Admitted, StartPage
 
-_BATCH = 5000
-_SHOWN_REFUSALS = 20
 NOTHING_TO_DO, LIMIT_REACHED, INTERRUPTED = 3, 4, 130
 
 
@@ -114,7 +108,7 @@ def crawl(  # noqa: PLR0913 - one for each option
     from bailiwick.net.guard import Resolve
 
     addresses = tuple(Resolve.parse(text) for text in resolves)
-    asked = _Asked(seeds, _options(max_pages, depth, delay, max_requests, scope), profile, is_dry, as_json)
+    asked = _Asked(seeds, job_options(max_pages, depth, delay, max_requests, scope), profile, is_dry, as_json)
     if not is_dry:
         from bailiwick.pipeline.supervisor import supervise
 
@@ -143,9 +137,10 @@ def crawl(  # noqa: PLR0913 - one for each option
     return _code(engine, interrupted=interrupted, exit_code=exit_code)
 
 
-def _options(
+def job_options(
     max_pages: int | None, depth: int | None, delay: float | None, max_requests: int | None, scope: str
 ) -> "JobOptions":
+    """The options that were given, for a job."""
     from bailiwick.crawl.jobs import JobOptions
 
     given: dict[str, object] = {
@@ -184,28 +179,15 @@ def _jobs(session: Session, app: "App", asked: _Asked) -> "list[Job] | None":
         elif asked.options.given():
             raise UsageError("these options are for seeds", hint="name domains to crawl with them, or leave them out")
         return None
-    pages = list(_start_pages(app, asked.seeds))
-    if not pages:
-        raise UsageError("the seeds name no domain", hint="bailiwick crawl example.org")
+    pages = list(start_pages(app, asked.seeds))
     if asked.is_dry:
         _tell_dry(app, pages)
         return []
-    admitted = _admit(app, pages, asked)
-    _tell_refused(admitted)
+    admitted = admit_seeds(app, pages, profile=asked.profile)
+    tell_refused(admitted)
     if not admitted.domains:
         return []
     return [_ensure_job(app, pages, admitted, asked, session)]
-
-
-def _admit(app: "App", pages: "list[StartPage]", asked: _Asked) -> "Admitted":
-    from bailiwick.crawl.seeds import Admitted, Vouch, admit
-
-    done = Admitted()
-    for start in range(0, len(pages), _BATCH):
-        with app.database.begin() as conn:
-            vouch = Vouch(app.actor(conn), app.settings.priority, profile=asked.profile)
-            done.extend(admit(conn, pages[start : start + _BATCH], vouch))
-    return done
 
 
 def _ensure_job(app: "App", pages: "list[StartPage]", admitted: "Admitted", asked: _Asked, session: Session) -> "Job":
@@ -223,15 +205,6 @@ def _ensure_job(app: "App", pages: "list[StartPage]", admitted: "Admitted", aske
     return job
 
 
-def _tell_refused(admitted: "Admitted") -> None:
-    for refused in admitted.refused[:_SHOWN_REFUSALS]:
-        change = f"  ({refused.change})" if refused.change else ""
-        click.echo(f"{printable(refused.name.name)} is not crawled: {printable(refused.says)}{change}", err=True)
-    if len(admitted.refused) > _SHOWN_REFUSALS:
-        rest = len(admitted.refused) - _SHOWN_REFUSALS
-        click.echo(f"… and {rest:,} more (bailiwick explain NAME says why)", err=True)
-
-
 def _tell_due(app: "App") -> None:
     from bailiwick.registry.lease_views import claimable
 
@@ -245,8 +218,8 @@ def _tell_dry(app: "App", pages: "list[StartPage]") -> None:
     from bailiwick.registry.explain import explain_refusal
 
     with app.database.read() as conn:
-        for start in range(0, len(pages), _BATCH):
-            part = pages[start : start + _BATCH]
+        for start in range(0, len(pages), BATCH):
+            part = pages[start : start + BATCH]
             known = by_names(conn, [page.name for page in part])
             for page in part:
                 domain = known.get(page.name.name)
@@ -258,61 +231,3 @@ def _tell_dry(app: "App", pages: "list[StartPage]") -> None:
                     refused = explain_refusal(domain)
                     says = f"would not be crawled: {refused.says}" + (f"  ({refused.change})" if refused.change else "")
                 click.echo(f"{page.name}{page.path if page.path != '/' else ''} {says}")
-
-
-def _start_pages(app: "App", given: Iterable[str]) -> "Iterator[StartPage]":
-    """Every seed that was typed, or stands in a file that was named; what names none is told and left out."""
-    for text in given:
-        if text == "-":
-            yield from _from_lines(app, sys.stdin, "standard input")
-        elif Path(text).is_file():
-            with Path(text).open(encoding="utf-8", errors="replace") as file:
-                yield from _from_lines(app, file, text)
-        else:
-            try:
-                yield _start_page(app, text)
-            except NameRefusedError as error:
-                hint = f"{error.hint}; there is no file by that name either" if error.hint else None
-                raise NameRefusedError(error.message, hint=hint) from error
-
-
-def _start_page(app: "App", text: str) -> "StartPage":
-    from bailiwick.crawl.seeds import StartPage
-    from bailiwick.model.names import DomainName
-    from bailiwick.model.urls import PageUrl, UrlRules
-
-    names = app.settings.names
-    name = DomainName.parse(text, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
-    page = PageUrl.parse(text, rules=UrlRules(allow_private=names.allow_private))
-    return StartPage(name, page.path if page.domain == name else "/")
-
-
-def _from_lines(app: "App", file: TextIO, source: str) -> "Iterator[StartPage]":
-    from bailiwick.crawl.seeds import StartPage
-    from bailiwick.registry.seeds import Seed, read_seeds
-
-    lines = iter(file)
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    whole = _chain(first, lines)
-    if "," in first:  # a ranked list
-        names = app.settings.names
-        for seed in read_seeds(whole, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains):
-            if isinstance(seed, Seed):
-                yield StartPage(seed.name)
-            else:
-                warn([f"{source}, line {seed.line_number}: {seed.why}"])
-        return
-    for number, line in enumerate(whole, start=1):
-        text = line.partition(" #")[0].strip()
-        if text and not text.startswith("#"):
-            try:
-                yield _start_page(app, text)
-            except NameRefusedError as error:
-                warn([f"{source}, line {number}: {error.message}"])
-
-
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    while part := list(islice(rest, 1000)):
-        yield from part

@@ -19,6 +19,8 @@ from bailiwick.cli.context import Session
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Crawl": {
         "crawl": ("crawl:crawl", "Crawl domains: fetch their pages politely, store them, follow their links."),
+        "job": ("job:job", "Create, watch, pause, resume, cancel and delete jobs."),
+        "run": ("run:run", "See runs of jobs, and why each domain stopped."),
     },
     "Domains": {
         "domain": ("domain:domain", "Submit, decide on, list and look after domains."),

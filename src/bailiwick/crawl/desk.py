@@ -8,15 +8,16 @@ from sqlalchemy import Connection
 from bailiwick.accounts.members import system_actor
 from bailiwick.base.failpoints import failpoint
 from bailiwick.base.settings import Settings
-from bailiwick.crawl import requests, runs
+from bailiwick.crawl import requests, runs, scope, upkeep
 from bailiwick.crawl.flush import SQL, flush
 from bailiwick.crawl.outcomes import MEANINGS, StopReason
 from bailiwick.crawl.results import Batch, Flushed, Taken
 from bailiwick.crawl.runs import Assignment
 from bailiwick.crawl.slice import Ending, Known, Outlook, Slice, boottime
 from bailiwick.db.engine import Database
+from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Actor
-from bailiwick.model.urls import page_key
+from bailiwick.model.urls import UrlRules, page_key
 from bailiwick.ports import BodyStore
 from bailiwick.registry import workers
 from bailiwick.registry.leases import Lease, Rules, Wish, claim, renew
@@ -58,6 +59,13 @@ class Desk:
         with database.begin() as conn:
             self._system: Actor = system_actor(conn)
             workers.register(conn, self._me)
+        self.keep_house()
+
+    def keep_house(self) -> None:
+        """What has to be done now and then, by whoever works: the next partitions of log and outbox."""
+        with self._database.begin() as conn:
+            upkeep.run_once(conn)
+            outbox.run_once(conn, keep_days=self._settings.outbox.keep_days)
 
     def leave(self) -> None:
         """Say good-bye: this worker holds nothing any more."""
@@ -177,6 +185,16 @@ class Desk:
                 more = requests.admit(conn, waiting, leases, self.worker)
         return {request.domain_id for request in waiting}
 
+    def widen(self, slices: Sequence[Slice]) -> int:
+        """Admit further hosts for slices whose job asks for the whole site."""
+        count = 0
+        rules = UrlRules(allow_private=self._settings.names.allow_private)
+        for s in slices:
+            if s.run.options.scope == "site":
+                with self._database.begin() as conn:
+                    count += scope.widen(conn, s.run.job_id, s.lease.domain_id, s.lease.name, rules)
+        return count
+
     def renew(self, slices: Sequence[Slice]) -> set[int]:
         """Extend the leases; those that are named are still ours."""
         with self._database.begin() as conn:
@@ -185,6 +203,7 @@ class Desk:
 
     def release(self, endings: Sequence[tuple[Slice, Ending]]) -> set[int]:
         """Give leases back, each with what came of it; those that are named were still ours."""
+        self.widen([s for s, ending in endings if ending.reason is not None])
         failpoint("before_release")
         with self._database.begin() as conn:
             done = release_all(

@@ -31,6 +31,7 @@ _FEW_FLUSH_SECONDS = 2.0
 _CLAIM_PAUSE_SECONDS = 1.0
 _GRACE_SECONDS = 2.0
 _LAST_WRITES_SECONDS = 20.0
+_HOUSE_SECONDS = 3600.0
 _ISOLATED_FROM_CRASHES = 2
 _SEEN_TOTAL = 1_000_000
 
@@ -59,7 +60,7 @@ class Engine:
         self._db = ThreadPoolExecutor(1, "bailiwick-db")
         self._wake = asyncio.Event()
         self._stopping: StopReason | None = None
-        self._controlled = self._renewed = time.monotonic()
+        self._controlled = self._renewed = self._kept_house = time.monotonic()
         self._claimed = float("-inf")
         self._is_drained = False
         self._ends = time.monotonic() + wanted.time_seconds if wanted.time_seconds else float("inf")
@@ -120,6 +121,9 @@ class Engine:
         if now - self._renewed >= self._settings.lease.heartbeat_seconds:
             self._renewed = now
             await self._renew()
+        if now - self._kept_house >= _HOUSE_SECONDS:
+            self._kept_house = now
+            await self._ask(self._desk.keep_house)
         await self._claim(now)
         self._start_fetches()
 
@@ -265,6 +269,8 @@ class Engine:
             self._stop(self._open[domain_id], reason)
         for domain_id in await self._ask(self._desk.drain, parts):
             self._open[domain_id].outlook = None
+        if await self._ask(self._desk.widen, parts):
+            self._claimed = float("-inf")
 
     async def _renew(self) -> None:
         parts = list(self._open.values())

@@ -101,7 +101,7 @@ def create(
     details: JsonValue = {"domains": len(domain_ids), "options": options.given()}
     record(conn, actor, Subject("job", name, made), Act("create", after="running", details=details))
     conn.execute(insert(runs).values(job_id=made))
-    _want(conn, made, domain_ids)
+    want(conn, made, domain_ids)
     return get(conn, str(made))
 
 
@@ -128,7 +128,7 @@ def ensure(
         act = Act("change", before=known.options.given(), after=merged.given())
         record(conn, actor, Subject("job", known.name, known.id), act)
         _replace_limits(conn, known.id, options)
-    _want(conn, known.id, domain_ids)
+    want(conn, known.id, domain_ids)
     return get(conn, str(known.id))
 
 
@@ -219,7 +219,8 @@ def _job(row: dict[str, object]) -> Job:
     )
 
 
-def _want(conn: Connection, job_id: int, domain_ids: Sequence[int]) -> None:
+def want(conn: Connection, job_id: int, domain_ids: Sequence[int]) -> None:
+    """Let a job want these domains; the caller holds their queue rows."""
     for start in range(0, len(domain_ids), _BATCH):
         rows = [{"job_id": job_id, "domain_id": domain_id} for domain_id in domain_ids[start : start + _BATCH]]
         conn.execute(

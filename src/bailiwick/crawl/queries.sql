@@ -357,3 +357,12 @@ where j.id = any(%(job_ids)s::bigint[]) and j.kind <> 'standing' and j.state = '
   and not exists (select 1 from job_domains as jd where jd.job_id = j.id and jd.is_open)
 order by j.id
 for update
+
+-- name: site_hosts
+-- Hosts of a domain's site that its pages link to and that its job does not want yet, with pages there.
+select o.target, (array_agg(o.path order by o.first_seen_at, o.path))[1:%(paths)s] as paths
+from outlinks as o
+where o.domain_id = %(domain_id)s and (o.target = %(site)s or o.target like %(under)s)
+  and not exists (select 1 from domains as d join job_domains as jd on jd.domain_id = d.id
+                  where d.name = o.target and jd.job_id = %(job_id)s)
+group by o.target order by o.target limit %(hosts)s

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, cast, func, insert, select
 from sqlalchemy.sql import Select
 
 from bailiwick.crawl.flush import SQL
 from bailiwick.crawl.jobs import STANDING, JobOptions
 from bailiwick.crawl.outcomes import StopReason
-from bailiwick.db.tables import domains, jobs, run_domains, runs
+from bailiwick.db.tables import domains, job_domains, jobs, run_domains, runs
 from bailiwick.ledger.events import Actor
 from bailiwick.ledger.move import Move, Seen, move
 from bailiwick.model.transitions import JOB
@@ -197,15 +198,20 @@ def _summed(page: "Select[tuple[object, ...]]") -> "Select[tuple[object, ...]]":
             shown.c.id, shown.c.job_id, jobs.c.name, shown.c.started_at, shown.c.ended_at,
             func.count(run_domains.c.domain_id),
             func.count(run_domains.c.domain_id).filter(run_domains.c.ended_at.is_(None)),
-            func.coalesce(func.sum(run_domains.c.pages_done), 0),
-            func.coalesce(func.sum(run_domains.c.error_count), 0),
-            func.coalesce(func.sum(run_domains.c.bytes_fetched), 0),
+            _sum(run_domains.c.pages_done),
+            _sum(run_domains.c.error_count),
+            _sum(run_domains.c.bytes_fetched),
         )
         .join(jobs, jobs.c.id == shown.c.job_id)
         .outerjoin(run_domains, run_domains.c.run_id == shown.c.id)
         .group_by(shown.c.id, shown.c.job_id, jobs.c.name, shown.c.started_at, shown.c.ended_at)
         .order_by(shown.c.id.desc())
     )  # fmt: skip
+
+
+def _sum(column: "ColumnElement[Any]") -> "ColumnElement[int]":
+    """As a whole number: PostgreSQL sums bigint into numeric."""
+    return cast(func.coalesce(func.sum(column), 0), BigInteger)
 
 
 def domains_of(conn: Connection, run_ids: Iterable[int], *, limit: int = 50, after: str = "") -> list[RunDomain]:
@@ -222,3 +228,24 @@ def domains_of(conn: Connection, run_ids: Iterable[int], *, limit: int = 50, aft
         .limit(limit)
     )  # fmt: skip
     return [RunDomain(*row) for row in conn.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far a job is."""
+
+    domains: int
+    open_domains: int
+    pages_done: int
+
+
+def counts(conn: Connection, job_id: int) -> Counts:
+    """A job's domains, those it still wants, and the pages of its newest run."""
+    wanted = conn.execute(
+        select(func.count(), func.count().filter(job_domains.c.is_open)).where(job_domains.c.job_id == job_id)
+    ).one()
+    newest = select(func.max(runs.c.id)).where(runs.c.job_id == job_id).scalar_subquery()
+    pages = conn.execute(
+        select(func.coalesce(func.sum(run_domains.c.pages_done), 0)).where(run_domains.c.run_id == newest)
+    ).scalar_one()
+    return Counts(wanted[0], wanted[1], int(pages))

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from pydantic import JsonValue
 from sqlalchemy import Connection, insert, select, text
 
 from bailiwick.db.tables import outbox
+from bailiwick.ledger import partitions
 from bailiwick.ledger.reader import Cursor, after_cursor
 
 _DAYS_AHEAD = 3
@@ -66,15 +67,15 @@ def take(conn: Connection, cursor: Cursor, *, limit: int = 500) -> list[Delivere
 def run_once(conn: Connection, *, keep_days: int) -> Counts:
     """Upkeep: make the next days' partitions and drop those past their time. Safe at any time and twice."""
     conn.execute(text("select pg_advisory_xact_lock(hashtext('bailiwick.outbox'))"))
-    today = conn.execute(text("select (bailiwick_now() at time zone 'UTC')::date")).scalar_one()
-    existing = _partitions(conn)
+    today = partitions.today(conn)
+    existing = partitions.names(conn, "outbox")
     wanted = [today + timedelta(days=ahead) for ahead in range(_DAYS_AHEAD + 1)]
-    missing = [day for day in wanted if day not in existing]
+    missing = [day for day in wanted if _name(day) not in existing]
     for day in missing:
-        _create(conn, day)
-    expired = [day for day in existing if day < today - timedelta(days=keep_days)]
-    for day in expired:
-        conn.execute(text(f"drop table {_name(day)}"))
+        partitions.create(conn, "outbox", "at", _name(day), since=day, until=day + timedelta(days=1))
+    expired = sorted(name for name in existing if name < _name(today - timedelta(days=keep_days)))
+    for name in expired:
+        conn.execute(text(f"drop table {name}"))
     conn.execute(
         text("delete from outbox_default where at < bailiwick_now() - make_interval(days => :days)"),
         {"days": keep_days},
@@ -82,34 +83,5 @@ def run_once(conn: Connection, *, keep_days: int) -> Counts:
     return Counts(created=len(missing), dropped=len(expired))
 
 
-def _partitions(conn: Connection) -> list[date]:
-    names = conn.execute(
-        text("select inhrelid::regclass::text from pg_inherits where inhparent = 'outbox'::regclass")
-    ).scalars()
-    return [
-        datetime.strptime(name, "outbox_%Y%m%d").replace(tzinfo=UTC).date()
-        for name in names
-        if name != "outbox_default"
-    ]
-
-
-def _create(conn: Connection, day: date) -> None:
-    """A day's partition; rows that fell into the default one meanwhile move into it."""
-    name, until = _name(day), day + timedelta(days=1)
-    conn.execute(text(f"create table {name} (like outbox including defaults including constraints)"))
-    conn.execute(
-        text(f"with old as (delete from outbox_default where at >= :day and at < :until returning *) "  # noqa: S608
-             f"insert into {name} select * from old"),
-        {"day": _midnight(day), "until": _midnight(until)},
-    )  # fmt: skip
-    conn.execute(
-        text(f"alter table outbox attach partition {name} for values from ('{day} 00:00+00') to ('{until} 00:00+00')")
-    )
-
-
 def _name(day: date) -> str:
     return f"outbox_{day:%Y%m%d}"
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)

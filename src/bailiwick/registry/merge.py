@@ -8,7 +8,16 @@ from sqlalchemy.exc import IntegrityError
 
 from bailiwick.base.errors import ConflictError, UsageError
 from bailiwick.base.settings import NamesSettings
-from bailiwick.db.tables import crawl_queue, domain_progress, domains, page_requests
+from bailiwick.db.tables import (
+    crawl_queue,
+    domain_progress,
+    domains,
+    fetch_log,
+    outlinks,
+    page_requests,
+    pages,
+    parse_queue,
+)
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import Move, move
 from bailiwick.model.names import DomainName
@@ -19,6 +28,8 @@ from bailiwick.registry.records import Domain, find, get, get_by_id
 from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
+_PAGE_TABLES = (pages, parse_queue, outlinks, fetch_log)
+"""What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
 """Of two records of one domain, the stricter approval holds: the earlier in this list."""
 _SUMMED = (
@@ -72,6 +83,7 @@ def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
     target = _merge_approval(conn, source, target, actor)
     target = _merge_standing(conn, source, target, actor)
     _merge_rows(conn, source, target)
+    _merge_pages(conn, source, target)
     conn.execute(delete(domains).where(domains.c.id == source.id))
     record(
         conn,
@@ -84,11 +96,14 @@ def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
 
 
 def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
-    """Remove what was collected from a domain; the record, its decisions and its trail stay."""
+    """Remove what was collected from a domain; the record, its decisions and its trail stay.
+
+    Bodies are gone with the next `storage sweep` that rewrites their packs.
+    """
     require(actor, ADMINS)
     take_lease(conn, [domain])
-    conn.execute(delete(page_requests).where(page_requests.c.domain_id == domain.id))
-    conn.execute(delete(domain_progress).where(domain_progress.c.domain_id == domain.id))
+    for table in (page_requests, domain_progress, *_PAGE_TABLES):
+        conn.execute(delete(table).where(table.c.domain_id == domain.id))
     zero = dict.fromkeys((*_SUMMED[:5], "crawl_depth_reached", "consecutive_error_count"), 0)
     gone = dict.fromkeys(("image_yield_rate", "avg_images_per_page", "error_rate"))
     conn.execute(
@@ -126,6 +141,7 @@ def take_lease(conn: Connection, held: list[Domain]) -> None:
             # A holder whose time ran out may still be sending: the next one waits a full delay.
             crashes=case((crawl_queue.c.worker.is_not(None), 1), else_=crawl_queue.c.crashes),
             worker=None,
+            run_id=None,
             wake_at=None,
         )
     )
@@ -190,8 +206,9 @@ def _merge_rows(conn: Connection, source: Domain, target: Domain) -> None:
             from domains as s where t.id = :target and s.id = :source"""),  # noqa: S608 - names of our own
         pair,
     )
-    progress = ", ".join(f"{name} = t.{name} + s.{name}" for name in (*_SUMMED[:5], "pages_waiting"))
-    columns = ", ".join((*_SUMMED[:5], "pages_waiting"))
+    counted = (*_SUMMED[:5], "pages_waiting", "pages_failed", "pages_refused", "requests_made", "bytes_fetched")
+    progress = ", ".join(f"{name} = t.{name} + s.{name}" for name in counted)
+    columns = ", ".join(counted)
     conn.execute(
         text(f"""
             insert into domain_progress as t (domain_id, {columns}) select :target, {columns}
@@ -204,5 +221,49 @@ def _merge_rows(conn: Connection, source: Domain, target: Domain) -> None:
             insert into page_requests (domain_id, kind, path, priority, asked_by, contact, asked_at)
             select :target, kind, path, priority, asked_by, contact, asked_at
             from page_requests where domain_id = :source on conflict do nothing"""),
+        pair,
+    )
+
+
+def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
+    """A page that both know is the target's; all others move. Counted anew, because some were known twice."""
+    pair = {"source": source.id, "target": target.id}
+    columns = ", ".join(column.name for column in pages.c if column.name != "domain_id")
+    # By insertion: another domain is another partition, and what is known there already has to give way.
+    conn.execute(
+        text(f"""
+            with moved as (delete from pages where domain_id = :source returning *)
+            insert into pages (domain_id, {columns}) select :target, {columns} from moved
+            on conflict do nothing"""),  # noqa: S608 - names of our own
+        pair,
+    )
+    for table, key in (("parse_queue", "path_hash"), ("outlinks", "url_hash")):
+        conn.execute(
+            text(f"""
+                delete from {table} as s using {table} as t
+                where s.domain_id = :source and t.domain_id = :target and s.{key} = t.{key}"""),  # noqa: S608
+            pair,
+        )
+    for name in ("parse_queue", "outlinks", "fetch_log"):
+        conn.execute(text(f"update {name} set domain_id = :target where domain_id = :source"), pair)  # noqa: S608
+    for name, others in (("job_domains", "job_id"), ("run_domains", "run_id")):
+        conn.execute(
+            text(f"""
+                update {name} as s set domain_id = :target where s.domain_id = :source and not exists (
+                    select 1 from {name} as t where t.domain_id = :target and t.{others} = s.{others})"""),  # noqa: S608
+            pair,
+        )
+    conn.execute(
+        text("""
+            with counted as (
+                select count(*) as known, count(*) filter (where state = 'pending') as waiting,
+                       count(*) filter (where state = 'failed') as failed
+                from pages where domain_id = :target
+            ), progress as (
+                update domain_progress
+                set pages_discovered = c.known, pages_waiting = c.waiting, pages_failed = c.failed
+                from counted as c where domain_id = :target and c.known > 0
+            )
+            update domains set pages_discovered = c.known from counted as c where id = :target and c.known > 0"""),
         pair,
     )

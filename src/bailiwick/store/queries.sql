@@ -22,6 +22,12 @@ select distinct pack_id from {table} where pack_id is not null;
 -- name: still_referred_packs
 select distinct pack_id from {table} where pack_id = any(%(pack_ids)s::bigint[]);
 
+-- name: by_index
+-- For one transaction: a look-up a key. The planner does not see that each key asks only one partition, and would
+-- rather read a table of less than a million rows from end to end, for every few hundred keys.
+select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true);
+
 -- name: probe
 select distinct p.domain_id, p.path_hash, p.pack_id, p.pack_offset
 from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) as k (domain_id, path_hash)
@@ -29,16 +35,13 @@ join {table} as p using (domain_id, path_hash);
 
 -- name: repoint
 -- A row that a flush holds is skipped, not waited for: it changes anyway, and the old pack stays until it did.
-with moved as (
-    select *
+with held as (
+    select m.*
     from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[], %(from_offsets)s::bigint[],
                 %(to_packs)s::bigint[], %(to_offsets)s::bigint[])
          as m (domain_id, path_hash, from_offset, to_pack, to_offset)
-), held as (
-    select m.*
-    from moved as m join {table} as p using (domain_id, path_hash)
+    join {table} as p using (domain_id, path_hash)
     where p.pack_id = %(from_pack)s and p.pack_offset = m.from_offset
-    order by p.domain_id, p.path_hash
     for update of p skip locked
 )
 update {table} as p set pack_id = h.to_pack, pack_offset = h.to_offset

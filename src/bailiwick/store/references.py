@@ -42,6 +42,7 @@ def fates(conn: Connection, pack_id: int, records: Sequence[Found]) -> list[Fate
         "domain_ids": [record.header.domain_id for record in records],
         "path_hashes": [record.header.path_hash for record in records],
     }
+    conn.exec_driver_sql(SQL["by_index"])
     known: set[tuple[int, int]] = set()
     live: set[tuple[int, int, int]] = set()
     for table in BODY_TABLES:
@@ -82,6 +83,7 @@ def repoint(conn: Connection, from_pack: int, copies: Sequence[Copied]) -> int:
         "to_packs": [copy.to.pack_id for copy in copies],
         "to_offsets": [copy.to.offset for copy in copies],
     }
+    conn.exec_driver_sql(SQL["by_index"])
     return sum(conn.exec_driver_sql(SQL["repoint"].format(table=table), moved).rowcount for table in BODY_TABLES)
 
 

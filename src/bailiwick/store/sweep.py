@@ -68,10 +68,10 @@ def sweep(shelf: Shelf, *, is_dry: bool = False, advance: Advance = lambda _: No
         rows = shelf.rows(conn)
         referred = referred_packs(conn)
     work = _Sweep(shelf, advance, is_dry=is_dry)
+    work.remove_orphans(rows)
     work.remove(row for row in rows if row.id not in referred)
     with closing(PackStore(shelf, takes_over=False)) as copies:
         work.renew((row for row in rows if row.id in referred), copies)
-    work.remove_orphans(rows)
     return work.done
 
 
@@ -91,6 +91,19 @@ class _Sweep:
         self._passed = 0
         self.done = Swept()
 
+    def remove_orphans(self, rows: list[PackRow]) -> None:
+        """Files without a row: a sweep that was killed, a database that was restored.
+
+        Only where other packs are this database's beyond doubt: else the directory is another one's.
+        """
+        known = {row.file for row in rows}
+        unknown = [name for name in pack_files(self._shelf.directory) if name not in known]
+        if unknown and not any(_label(self._shelf.path(row.id)) == row.label for row in rows):
+            self.done.foreign += len(unknown)
+            return
+        for name in unknown:
+            self._remove_orphan(self._shelf.directory / name)
+
     def remove(self, rows: Iterable[PackRow]) -> None:
         """Packs that nothing refers to."""
         for group in batches(rows, _AT_ONCE):
@@ -104,19 +117,6 @@ class _Sweep:
             with ExitStack() as stack:
                 held = [pack for row in group if (pack := self._hold(row, stack))]
                 self.done.stuck += self._delete([pack for pack in held if self._emptied(pack, copies)])
-
-    def remove_orphans(self, rows: list[PackRow]) -> None:
-        """Files without a row: a sweep that was killed, a database that was restored.
-
-        Only where other packs are this database's beyond doubt: else the directory is another one's.
-        """
-        known = {row.file for row in rows}
-        unknown = [name for name in pack_files(self._shelf.directory) if name not in known]
-        if unknown and not any(_label(self._shelf.path(row.id)) == row.label for row in rows):
-            self.done.foreign += len(unknown)
-            return
-        for name in unknown:
-            self._remove_orphan(self._shelf.directory / name)
 
     def _hold(self, row: PackRow, stack: ExitStack) -> _Held | None:
         """The pack, locked until the stack ends; None if it is to be left alone, which is counted."""

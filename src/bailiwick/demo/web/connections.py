@@ -94,8 +94,9 @@ class Connection(asyncio.Protocol):
         """Answer what has arrived, until an answer takes its time."""
         while self._task is None and self._received and not self._transport.is_closing():
             end = self._received.find(_END)
-            if end > MAX_HEAD_BYTES or (end < 0 and len(self._received) > MAX_HEAD_BYTES):
+            if max(end, len(self._received) if end < 0 else 0) > MAX_HEAD_BYTES:
                 self._refuse(431)
+                return
             if end < 0:
                 return
             raw, self._received = self._received[:end], self._received[end + len(_END) :]
@@ -167,7 +168,7 @@ class Connection(asyncio.Protocol):
 
 def _frames(answer: Answer, body: bytes, delivery: Delivery, head: Head) -> list[bytes]:
     """What is written at a time: the head first."""
-    chunked = delivery.chunked or delivery.endless
+    chunked = (delivery.chunked or delivery.endless) and answer.status != 304
     frames = [answer.head(None if chunked else len(body), keep_alive=head.keep_alive)]
     if head.method != "HEAD":
         pieces = _pieces(body[: delivery.cut_after_bytes], _SLOW_PIECES if delivery.body_seconds else 1)

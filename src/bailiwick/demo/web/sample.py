@@ -19,25 +19,33 @@ from bailiwick.demo.web.themes import BLOG, CLUB, FOOD_BANK, LIBRARY, MUSEUM, NE
 from bailiwick.demo.web.trees import Shape, Tree
 
 _SEED = 7
-_SITES: tuple[tuple[str, Theme, int], ...] = (
-    ("foodbank.example", FOOD_BANK, 60),
-    ("library.example", LIBRARY, 90),
-    ("museum.example", MUSEUM, 150),
-    ("shop.example", SHOP, 110),
-    ("news.example", NEWS, 130),
-    ("blog.example", BLOG, 40),
-    ("town.example", TOWN, 25),
-    ("members.example", CLUB, 20),
+# (host, theme, pages, children a page): only the museum is deeper than the three links that a crawl follows by default.
+_SITES: tuple[tuple[str, Theme, int, int], ...] = (
+    ("foodbank.example", FOOD_BANK, 60, 5),
+    ("library.example", LIBRARY, 90, 5),
+    ("museum.example", MUSEUM, 150, 3),
+    ("shop.example", SHOP, 110, 5),
+    ("news.example", NEWS, 130, 5),
+    ("blog.example", BLOG, 40, 5),
+    ("town.example", TOWN, 25, 5),
+    ("members.example", CLUB, 20, 5),
 )
 
 
 def sample_web() -> Web:
     """A new one at each call, always with the same pages."""
-    names = tuple(name for name, _, _ in _SITES)
-    web = Web(
-        Site(name, Tree(name, Shape(pages, links=10, page_bytes=3_000), seed=_SEED, theme=theme, neighbours=names))
-        for name, theme, pages in _SITES
+    names = tuple(name for name, *_ in _SITES)
+    trees = (
+        Tree(
+            name,
+            Shape(pages, links=10, page_bytes=3_000, children=children),
+            seed=_SEED,
+            theme=theme,
+            neighbours=names,
+        )
+        for name, theme, pages, children in _SITES
     )
+    web = Web(Site(tree.host, tree) for tree in trees)
     _give_habits(web)
     return web
 

@@ -75,6 +75,7 @@ class Server:
             connection.hang_up()
         while self._connections:
             await asyncio.sleep(0)
+        await asyncio.sleep(0)  # for what these had still been answering
 
     def _listen(self, port: int, speech: Speech) -> int:
         listener = socket.create_server((ADDRESS, port), backlog=_BACKLOG)

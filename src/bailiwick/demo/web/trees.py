@@ -29,11 +29,13 @@ class Shape:
     """About; a page with many links can be no smaller than these."""
     noise: bool = True
     """Links with tracking parameters, to other hosts, mailto: and javascript: ones too."""
+    children: int = 3
+    """The fewest children a page has; more, if these would make the tree deeper than MAX_DEPTH."""
 
     @property
     def branching(self) -> int:
-        """Children a page: at least 3, and as many as keep the deepest page at MAX_DEPTH."""
-        width = 3
+        """Children a page: as many as keep the deepest page at MAX_DEPTH."""
+        width = self.children
         while sum(width**depth for depth in range(MAX_DEPTH + 1)) < self.pages:
             width += 1
         return width

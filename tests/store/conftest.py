@@ -1,4 +1,4 @@
-"""One server is enough where files are what matters, and one database for all tests of a module, emptied before each."""
+"""One server is enough where files are what matters, and one database for a module, emptied before each test."""
 
 from collections.abc import Iterator
 

@@ -100,7 +100,7 @@ def politeness(known: "DomainProgress") -> str:
     seconds = left * known.delay_seconds
     if seconds >= 1:
         text += f", {_duration(seconds)} left"
-    return f"{text}, --delay to change" if known.is_default_delay and seconds >= 60 else text
+    return f"{text}, --delay to change" if known.is_default_delay and seconds >= 5 else text
 
 
 def _duration(seconds: float) -> str:

@@ -39,7 +39,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "settings": ("settings:settings", "Show and change settings."),
         "db": ("db:db", "Look after the database."),
-        "storage": ("storage:storage", "Look after stored bodies: how many, whether they can be read, and room."),
+        "storage": ("storage:storage", "Look after stored bodies and the room they take."),
         "completion": ("completion:completion", "Print the script that completes commands and options in your shell."),
     },
     "Learn": {

@@ -25,7 +25,7 @@ _FAULT = ("kind", "domain", "path", "why")
 
 @click.group()
 def storage() -> None:
-    """Look after stored bodies: how many, whether they can be read, and room."""
+    """Look after stored bodies and the room they take."""
 
 
 @storage.command()
@@ -126,7 +126,7 @@ def _left_alone(swept: Swept, hours: float) -> list[str]:
         "in use by a process": swept.busy,
         "mostly alive": swept.kept,
         "of another database": swept.foreign,
-        "with bodies that pages refer to but that cannot be read (bailiwick storage verify)": swept.stuck,
+        "with bodies that could not be moved (bailiwick storage verify tells why)": swept.stuck,
     }
     return [f"left alone: {_count(count, 'pack')} {why}" for why, count in left.items() if count]
 

@@ -173,8 +173,9 @@ class Engine:
             for domain_id, outlook in (await self._ask(self._desk.outlook, empty)).items():
                 part = self._open[domain_id]
                 part.outlook = outlook
-                if outlook.next_in_seconds is not None and outlook.next_in_seconds > 0:
-                    asyncio.get_running_loop().call_later(outlook.next_in_seconds, self._look_again, part)
+                if outlook.next_in_seconds is not None:
+                    wait = max(outlook.next_in_seconds, 0.05)  # what was not due when we looked may be due by now
+                    asyncio.get_running_loop().call_later(wait, self._look_again, part)
 
     def _look_again(self, part: Slice) -> None:
         part.outlook = None

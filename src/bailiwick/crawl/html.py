@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from bailiwick.base.failpoints import parser_killer
+
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
@@ -65,6 +67,7 @@ def parse_page(body: bytes, content_type: str, host: str) -> Parsed:
     """Links, the cheap text hash and the few marks that the fetch loop acts on."""
     from selectolax.lexbor import LexborHTMLParser
 
+    parser_killer(body)
     tree = LexborHTMLParser(decode(body, content_type))
     hrefs: list[str] = []
     anchors: dict[str, str] = {}

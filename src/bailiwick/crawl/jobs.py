@@ -112,11 +112,14 @@ def ensure(
 
     An unfinished run keeps its count; options that are given replace its limits.
     """
-    known = find(conn, name)
-    if known is None:
-        return create(conn, name, domain_ids, options, actor, priority=priority)
     require(actor, DECIDERS)
     lock_queue(conn, domain_ids)
+    known = find(conn, name)
+    if known is None:
+        try:
+            return create(conn, name, domain_ids, options, actor, priority=priority)
+        except ConflictError:
+            known = get(conn, name)  # somebody else was a moment faster
     merged = JobOptions.model_validate(known.options.given() | options.given())
     if known.state in ("finished", "cancelled"):
         move(conn, Move(JOB, known.id, "restart", known.seen, changes={"options": options.given()}), actor)

@@ -122,7 +122,9 @@ async def _ask(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnswer 
             turn.give_up(tried=tried)
         if not (isinstance(answer, FetchFailure) and answer.kind is FailureKind.NOT_SENT):
             return answer
-    return None
+    # It was sent both times, and the client was refused a third one of its own accord.
+    hung_up = FetchFailure(url, FailureKind.BROKEN, "the server hung up", answer.milliseconds)
+    return hung_up if part.may_send() else None
 
 
 def _headers(part: Slice, page: Taken, url: str, tools: Tools) -> dict[str, str]:

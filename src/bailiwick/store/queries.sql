@@ -49,6 +49,10 @@ from held as h
 where p.domain_id = h.domain_id and p.path_hash = h.path_hash
   and p.pack_id = %(from_pack)s and p.pack_offset = h.from_offset;
 
+-- name: strays
+select domain_id, path_hash, pack_offset, pack_length from {table}
+where pack_id = %(pack_id)s order by pack_offset limit %(limit)s;
+
 -- name: next_bodies
 select domain_id, path_hash, body_hash, pack_id, pack_offset, pack_length
 from pages

@@ -8,7 +8,7 @@ A pack can be read without the database: each record says whose it is and how lo
 
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import zstandard
@@ -57,9 +57,7 @@ class Packer:
         if len(stored.head) + len(stored.body) > MAX_CONTENT_BYTES:
             raise ValueError(f"a body of {len(stored.body):,} bytes could not be read back")
         frame = self._compressor.compress(b"".join((stored.head, stored.body)))
-        fields = _FIELDS.pack(
-            MAGIC,
-            VERSION,
+        header = Header(
             stored.domain_id,
             stored.path_hash,
             len(stored.head),
@@ -68,7 +66,13 @@ class Packer:
             zlib.crc32(frame),
             sha256(stored.body).digest(),
         )
-        return b"".join((fields, _CHECK.pack(zlib.crc32(fields)), frame))
+        return _record(header, frame)
+
+
+def with_domain(record: bytes, domain_id: int) -> bytes:
+    """The same body as another domain's: of a page that was merged into it. BodyDamagedError as `unpack`."""
+    header, _ = _checked(record)
+    return _record(replace(header, domain_id=domain_id), record[HEADER_BYTES:])
 
 
 def read_header(data: bytes) -> Header | None:
@@ -83,16 +87,35 @@ def read_header(data: bytes) -> Header | None:
 
 def unpack(record: bytes) -> StoredBody:
     """What was stored. BodyDamagedError unless every byte is as it was written."""
+    header, content = _checked(record)
+    head, body = content[: header.head_bytes], content[header.head_bytes :]
+    if sha256(body).digest() != header.body_hash:
+        raise BodyDamagedError("its SHA-256 differs")
+    return StoredBody(header.domain_id, header.path_hash, head, body)
+
+
+def _checked(record: bytes) -> tuple[Header, bytes]:
     header = read_header(record)
     if header is None:
         raise BodyDamagedError("its header is damaged")
     if header.record_bytes != len(record):
         raise BodyDamagedError(f"it is {header.record_bytes:,} bytes long and not {len(record):,}")
-    content = _content(memoryview(record)[HEADER_BYTES:], header)
-    head, body = content[: header.head_bytes], content[header.head_bytes :]
-    if sha256(body).digest() != header.body_hash:
-        raise BodyDamagedError("its SHA-256 differs")
-    return StoredBody(header.domain_id, header.path_hash, head, body)
+    return header, _content(memoryview(record)[HEADER_BYTES:], header)
+
+
+def _record(header: Header, frame: bytes) -> bytes:
+    fields = _FIELDS.pack(
+        MAGIC,
+        VERSION,
+        header.domain_id,
+        header.path_hash,
+        header.head_bytes,
+        header.body_bytes,
+        header.frame_bytes,
+        header.frame_crc,
+        header.body_hash,
+    )
+    return b"".join((fields, _CHECK.pack(zlib.crc32(fields)), frame))
 
 
 def _content(frame: memoryview, header: Header) -> bytes:

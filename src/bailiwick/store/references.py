@@ -16,6 +16,9 @@ PAGES: Final = "pages"
 BODY_TABLES: tuple[LiteralString, ...] = (PAGES,)
 """All tables whose rows may refer to a body. Whoever adds one makes its bodies safe from the sweep."""
 
+_MOST_STRAYS = 20_000
+"""Rows held in memory at once; what is left is for the next sweep."""
+
 
 class Fate(StrEnum):
     """What has become of a record."""
@@ -29,10 +32,19 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
-    """A record that lies in a second place, too."""
+class Reference:
+    """What a row says: the body of this page lies there."""
 
-    found: Found
+    domain_id: int
+    path_hash: int
+    ref: BodyRef
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A body that lies in a second place, too, and who refers to the first."""
+
+    of: Reference
     to: BodyRef
 
 
@@ -70,6 +82,17 @@ def still_referred_packs(conn: Connection, pack_ids: Iterable[int]) -> set[int]:
     return _packs(conn, statements, {"pack_ids": list(pack_ids)})
 
 
+def strays(conn: Connection, pack_id: int) -> list[Reference]:
+    """Rows that refer to this pack, many at most. Reads the tables from end to end."""
+    lift_statement_timeout(conn)
+    values = {"pack_id": pack_id, "limit": _MOST_STRAYS}
+    return [
+        Reference(row.domain_id, row.path_hash, BodyRef(pack_id, row.pack_offset, row.pack_length))
+        for table in BODY_TABLES
+        for row in conn.exec_driver_sql(SQL["strays"].format(table=table), values)
+    ]
+
+
 def repoint(conn: Connection, from_pack: int, copies: Sequence[Copied]) -> int:
     """Let the rows that refer to the first place refer to the second; returns how many.
 
@@ -77,9 +100,9 @@ def repoint(conn: Connection, from_pack: int, copies: Sequence[Copied]) -> int:
     """
     moved = {
         "from_pack": from_pack,
-        "domain_ids": [copy.found.header.domain_id for copy in copies],
-        "path_hashes": [copy.found.header.path_hash for copy in copies],
-        "from_offsets": [copy.found.offset for copy in copies],
+        "domain_ids": [copy.of.domain_id for copy in copies],
+        "path_hashes": [copy.of.path_hash for copy in copies],
+        "from_offsets": [copy.of.ref.offset for copy in copies],
         "to_packs": [copy.to.pack_id for copy in copies],
         "to_offsets": [copy.to.offset for copy in copies],
     }

@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from bailiwick.base.errors import BodyDamagedError
 from bailiwick.db.engine import Database
+from bailiwick.ports import BodyRef
 from bailiwick.store.packs import PackStore
-from bailiwick.store.references import Copied, Fate, fates, repoint
+from bailiwick.store.records import HEADER_BYTES, read_header, with_domain
+from bailiwick.store.references import Copied, Fate, Reference, fates, repoint, strays
 from bailiwick.store.walk import Found, walk
 
 _BATCH = 500
@@ -41,16 +45,19 @@ def rewrite(database: Database, pack_id: int, descriptor: int, copies: PackStore
     Each batch is durable before a page refers to it. If this ends early, copies that nothing refers to remain in a
     young pack, for a later sweep. A page that changes meanwhile keeps what it has.
     """
-    count = size = 0
     live = (record for record, fate in _judged(database, pack_id, descriptor) if fate is Fate.LIVE)
-    for batch in batches(live, _BATCH):
-        moved = [Copied(found, copies.put_record(_record(descriptor, found))) for found in batch]
-        copies.sync()
-        with database.begin() as conn:
-            repoint(conn, pack_id, moved)
-        count += len(moved)
-        size += sum(copy.to.length for copy in moved)
-    return count, size
+    return _move(database, pack_id, copies, ((_named(pack_id, found), _record(descriptor, found)) for found in live))
+
+
+def adopt(database: Database, pack_id: int, descriptor: int, copies: PackStore) -> tuple[int, int]:
+    """The same with bodies whose pages were merged into another domain: they get its name.
+
+    Found by the rows that still refer to the pack, so only for packs of which `rewrite` has not moved everything.
+    What cannot be read stays, and so does its pack.
+    """
+    with database.read() as conn:
+        references = strays(conn, pack_id)
+    return _move(database, pack_id, copies, _adopted(descriptor, references))
 
 
 def batches(things: Iterable[_T], count: int) -> Iterator[list[_T]]:
@@ -65,6 +72,36 @@ def _judged(database: Database, pack_id: int, descriptor: int) -> Iterator[tuple
         with database.read() as conn:
             verdicts = fates(conn, pack_id, batch)
         yield from zip(batch, verdicts, strict=True)
+
+
+def _move(
+    database: Database, pack_id: int, copies: PackStore, records: Iterable[tuple[Reference, bytes]]
+) -> tuple[int, int]:
+    count = size = 0
+    # Put one by one as they are read: a batch holds places, not bodies.
+    for moved in batches((Copied(reference, copies.put_record(record)) for reference, record in records), _BATCH):
+        copies.sync()
+        with database.begin() as conn:
+            repoint(conn, pack_id, moved)
+        count += len(moved)
+        size += sum(copy.to.length for copy in moved)
+    return count, size
+
+
+def _named(pack_id: int, found: Found) -> Reference:
+    header = found.header
+    return Reference(header.domain_id, header.path_hash, BodyRef(pack_id, found.offset, header.record_bytes))
+
+
+def _adopted(descriptor: int, references: Iterable[Reference]) -> Iterator[tuple[Reference, bytes]]:
+    for reference in references:
+        header = read_header(os.pread(descriptor, HEADER_BYTES, reference.ref.offset))
+        if header is not None and header.path_hash == reference.path_hash:
+            with suppress(BodyDamagedError):
+                yield (
+                    reference,
+                    with_domain(_record(descriptor, Found(reference.ref.offset, header)), reference.domain_id),
+                )
 
 
 def _record(descriptor: int, found: Found) -> bytes:

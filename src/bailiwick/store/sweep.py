@@ -20,11 +20,13 @@ from bailiwick.db.tables import packs
 from bailiwick.store.files import Label, open_locked, pack_files
 from bailiwick.store.packs import PackStore
 from bailiwick.store.references import referred_packs, still_referred_packs
-from bailiwick.store.rewrite import batches, rewrite, survey
+from bailiwick.store.rewrite import adopt, batches, rewrite, survey
 from bailiwick.store.shelf import PackRow, Shelf
 
 Advance = Callable[[int], None]
 """Says how many bytes of packs are looked at by now."""
+Mover = Callable[[Database, int, int, PackStore], tuple[int, int]]
+"""`rewrite` or `adopt`."""
 
 _AT_ONCE = 16
 """Packs that are held and removed together: before each removal the tables are read once."""
@@ -50,7 +52,7 @@ class Swept:
     kept: int = 0
     """Packs in which enough is alive."""
     stuck: int = 0
-    """Packs that should go, but a page still refers to a body in there that cannot be read or is another's."""
+    """Packs that should go, but a page still refers to a body in there that cannot be moved: unreadable, or busy."""
     foreign: int = 0
     """Files that belong to another database."""
 
@@ -109,14 +111,16 @@ class _Sweep:
         for group in batches(rows, _AT_ONCE):
             with ExitStack() as stack:
                 held = [pack for row in group if (pack := self._hold(row, stack))]
-                self.done.kept += self._delete(held)
+                self.done.kept += len(self._delete(held))
 
     def renew(self, rows: Iterable[PackRow], copies: PackStore) -> None:
         """Packs of which less than half is alive, or that hold what was purged: what is alive moves, they go."""
         for group in batches(rows, _AT_ONCE):
             with ExitStack() as stack:
                 held = [pack for row in group if (pack := self._hold(row, stack))]
-                self.done.stuck += self._delete([pack for pack in held if self._emptied(pack, copies)])
+                left = self._delete([pack for pack in held if self._emptied(pack, copies)])
+                left = self._delete([pack for pack in left if self._moved(adopt, pack, copies)])
+                self.done.stuck += len(left)
 
     def _hold(self, row: PackRow, stack: ExitStack) -> _Held | None:
         """The pack, locked until the stack ends; None if it is to be left alone, which is counted."""
@@ -148,26 +152,38 @@ class _Sweep:
         """Move what is alive, if the pack is worth it; says whether it should be removed now."""
         if pack.descriptor is None:
             return False
-        database, begin = self._shelf.database, self._passed
+        begin = self._passed
         try:
-            found = survey(database, pack.row.id, pack.descriptor, lambda at: self._advance(begin + at))
-            self._pass_over(pack.size)
-            if not found.purged and found.live_bytes * 2 >= pack.size:
-                self.done.kept += 1
-                return False
-            moved = found.live, found.live_bytes
-            if not self._is_dry:
-                moved = rewrite(database, pack.row.id, pack.descriptor, copies)
+            found = survey(self._shelf.database, pack.row.id, pack.descriptor, lambda at: self._advance(begin + at))
         except OSError:
             self.done.stuck += 1
             return False
+        finally:
+            self._pass_over(pack.size)
+        if not found.purged and found.live_bytes * 2 >= pack.size:
+            self.done.kept += 1
+            return False
         self.done.rewritten += 1
-        self.done.copied += moved[0]
-        self.done.copied_bytes += moved[1]
+        if self._is_dry:
+            self.done.copied += found.live
+            self.done.copied_bytes += found.live_bytes
+            return True
+        return self._moved(rewrite, pack, copies)
+
+    def _moved(self, move: Mover, pack: _Held, copies: PackStore) -> bool:
+        if pack.descriptor is None:
+            return False
+        try:
+            count, size = move(self._shelf.database, pack.row.id, pack.descriptor, copies)
+        except OSError:
+            self.done.stuck += 1
+            return False
+        self.done.copied += count
+        self.done.copied_bytes += size
         return True
 
-    def _delete(self, held: list[_Held]) -> int:
-        """Remove these packs, except those that a row refers to after all; returns how many these are."""
+    def _delete(self, held: list[_Held]) -> list[_Held]:
+        """Remove these packs, except those that a row refers to after all: these are returned."""
         gone, still = {pack.row.id for pack in held}, set[int]()
         if held and not self._is_dry:
             with _making_room(self._shelf.database) as conn:
@@ -178,7 +194,7 @@ class _Sweep:
         for pack in held:
             if pack.row.id in gone:
                 self._unlink(self._shelf.path(pack.row.id), pack.size)
-        return len(still)
+        return [pack for pack in held if pack.row.id in still]
 
     def _remove_orphan(self, path: Path) -> None:
         descriptor = open_locked(path)

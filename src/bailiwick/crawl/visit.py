@@ -82,9 +82,8 @@ async def visit(part: Slice, page: Taken, tools: Tools, parse: Parse) -> PageRes
 
 
 def origins(name: str) -> list[str]:
-    """Where a domain may be at home: https before http, apex before www."""
-    hosts = (name, f"www.{name}")
-    return [f"{scheme}://{host}" for scheme in ("https", "http") for host in hosts]
+    """Where a domain may be at home: https before http, the apex (which may send us to www) before www."""
+    return [f"{scheme}://{host}" for host in (name, f"www.{name}") for scheme in ("https", "http")]
 
 
 async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnswer | FetchFailure | None:

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs bench-start bench-registry constraints clean
+.PHONY: help demo test check format docs bench-start bench-registry bench-sites constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ bench-start: $(VENV)/dev.stamp  ## Measure starting and the size of the install
 
 bench-registry: $(VENV)/dev.stamp  ## Measure import, claims and lists at a million domains
 	$(BIN)/python benchmarks/registry.py $(ARGS)
+
+bench-sites: $(VENV)/dev.stamp  ## Crawl real sites from Debian packages: every page once
+	$(BIN)/python benchmarks/sites.py
 
 constraints: $(VENV)/dev.stamp  ## Write constraints.txt from what is installed
 	$(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip > constraints.txt

@@ -97,7 +97,9 @@ class Land:
 
     def fetched(self, host: str) -> set[str]:
         """Paths of pages with a stored 200."""
-        sql = "select p.path from pages p join domains d on d.id = p.domain_id where d.name = :name and state = 'fetched' and last_status in (200, 304)"
+        sql = """
+            select p.path from pages p join domains d on d.id = p.domain_id
+            where d.name = :name and p.state = 'fetched' and p.last_status in (200, 304)"""
         return {row.path for row in self.rows(sql, name=self.name(host))}
 
     def crawl_state(self, host: str) -> str:

@@ -315,7 +315,8 @@ class Slice:
         worst, count = against.most_common(1)[0]
         code = MEANINGS[worst].code
         reason = _STOPS.get(code, StopReason.ERROR_LIMIT) if code else StopReason.ERROR_LIMIT
-        return Ending(reason, blamed=worst, why=f"{what}: {count} times {worst.replace('_', ' ')}")
+        times = f" ({count:,} times)" if count > 1 else ""
+        return Ending(reason, blamed=worst, why=f"{what}: {worst.replace('_', ' ')}{times}")
 
 
 @dataclass(frozen=True, slots=True)

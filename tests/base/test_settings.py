@@ -102,7 +102,13 @@ def test_a_bad_value_in_the_database_says_how_to_get_rid_of_it() -> None:
 
 @pytest.mark.parametrize("key", keys())
 def test_every_setting_can_come_from_the_environment(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = {"log.level": "debug", "log.format": "json", "database.connect_timeout_seconds": "5"}
+    values = {
+        "log.level": "debug",
+        "log.format": "json",
+        "database.connect_timeout_seconds": "5",
+        "net.max_body_bytes": "2000",
+        "storage.pack_bytes": "2000000",
+    }
     monkeypatch.setenv(environment_name(key), values.get(key, "1"))
     assert load(None).setting(key).origin is Origin.ENVIRONMENT
 

@@ -206,7 +206,7 @@ def test_explain_names_the_rule_and_the_way_out(land: Path, store: Database) -> 
         cooling: ("cooling_down", f"bailiwick domain reset {cooling}"),
         due: ("not_due", f"bailiwick domain recrawl {due}"),
         used_up: ("retries_used_up", f"bailiwick domain reset {used_up}"),
-        fine: ("may_be_crawled", None),
+        fine: ("may_be_crawled", f"bailiwick crawl {fine}"),
         "unknown.rules.dev": ("unknown", "bailiwick domain submit unknown.rules.dev"),
     }
     for name, (rule, change) in expected.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete
 
-from bailiwick.base.settings import StorageSettings
+from bailiwick.base.settings import Settings, StorageSettings
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import pages
 from bailiwick.model.names import DomainName
@@ -28,7 +28,20 @@ def storage(*arguments: str, cwd: Path, **env: str) -> Ran:
 
 
 @pytest.fixture
-def refs(land: Path, store: Database) -> Iterator[dict[int, BodyRef]]:
+def land(home: Path) -> Path:
+    """A project of each test's own: packs are counted to the byte."""
+    assert bailiwick("db", "upgrade", cwd=home).code == 0
+    return home
+
+
+@pytest.fixture
+def store(land: Path) -> Iterator[Database]:
+    with Database(land / ".bailiwick", Settings()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def refs(land: Path, store: Database) -> dict[int, BodyRef]:
     """Twenty pages of kept.org and ten of gone.org, with their bodies."""
     done("submit", "kept.org", "gone.org", "--approve", cwd=land)
     packs = PackStore(Shelf(store, land / ".bailiwick" / "packs", machine_id(), StorageSettings()))
@@ -40,9 +53,7 @@ def refs(land: Path, store: Database) -> Iterator[dict[int, BodyRef]]:
             found[number] = packs.put(stored)
             refer(conn, stored, found[number])
         packs.sync()
-    yield found
-    with store.begin() as conn:
-        conn.execute(delete(pages))
+    return found
 
 
 def test_look_verify_purge_and_sweep(land: Path, store: Database, refs: dict[int, BodyRef]) -> None:

@@ -166,7 +166,11 @@ def _parameters(conn: Connection) -> dict[str, dict[str, object]]:
             "worker": "worker-3",
             "seconds": 1800,
         },
-        "fence": {"domain_id": leased[0].domain_id, "lease_no": 1, "worker": "worker-3"},
+        "fence": {
+            "ids": [row.domain_id for row in leased[:500]],
+            "lease_nos": [row.lease_no for row in leased[:500]],
+            "worker": "worker-3",
+        },
         "wanted": {"ids": [row.domain_id for row in leased[:500]]},
         "requeue": {"ids": ids},
         "expire_workers": {"workers": ["worker-3"]},

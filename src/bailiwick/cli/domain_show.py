@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 from pydantic import JsonValue
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from bailiwick.accounts import members
 from bailiwick.app import App
@@ -14,6 +14,8 @@ from bailiwick.cli.acting import find_named
 from bailiwick.cli.context import Session, json_option, pass_session
 from bailiwick.cli.domain_lists import minutes, plain
 from bailiwick.cli.output import Row, printable, stamp
+from bailiwick.crawl import runs
+from bailiwick.db.tables import domain_progress
 from bailiwick.ledger.events import Event, Subject, latest
 from bailiwick.model.states import Machine, Role
 from bailiwick.model.transitions import APPROVAL, CRAWL, STANDING
@@ -49,12 +51,19 @@ _SECTIONS = {
 }  # fmt: skip
 
 
+_PROGRESS = (
+    "pages_waiting", "pages_failed", "pages_refused", "requests_made", "bytes_fetched", "outlinks_found",
+    "last_request_at",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     domain: Domain
     why: Explanation
     moves: list[str]
     events: list[Event]
+    crawl: dict[str, JsonValue]
 
 
 @click.command()
@@ -70,7 +79,8 @@ def show(session: Session, *, name: str, as_json: bool) -> None:
     with app.database.read() as conn:
         domain = find_named(conn, name, app)
         trail = latest(conn, subject=Subject("domain", domain.name.name), limit=_EVENTS)
-        shown = _Shown(domain, explain(conn, domain.name), _moves(domain, _role(app, conn)), trail)
+        moves = _moves(domain, _role(app, conn))
+        shown = _Shown(domain, explain(conn, domain.name), moves, trail, _crawl(conn, domain))
     if as_json:
         click.echo(json.dumps(_facts(shown), ensure_ascii=False))
     else:
@@ -93,12 +103,24 @@ def _moves(domain: Domain, role: Role) -> list[str]:
     return [f"bailiwick domain {_COMMANDS[verb].format(name=domain.name)}" for verb in verbs if verb in _COMMANDS]
 
 
+def _crawl(conn: Connection, domain: Domain) -> dict[str, JsonValue]:
+    """How far the crawl is, at this moment, and what its last run came to."""
+    row = conn.execute(select(domain_progress).where(domain_progress.c.domain_id == domain.id)).one_or_none()
+    facts: dict[str, JsonValue] = {name: plain(getattr(row, name)) for name in _PROGRESS} if row else {}
+    last = next(iter(runs.of_domain(conn, domain.id, limit=1)), None)
+    if last is not None:
+        facts |= {"last_run": last.run_id, "last_run_job": last.job, "last_run_pages": last.pages_done}
+        facts |= {"last_run_stopped": last.stop_reason}
+    return facts
+
+
 def _facts(shown: _Shown) -> Row:
     row = shown.domain.row
     columns: dict[str, JsonValue] = {name: plain(row[name]) for names in _SECTIONS.values() for name in names}
     return {
         "domain": shown.domain.name.name,
         **columns,
+        **shown.crawl,
         "version": shown.domain.version,
         "may_crawl": shown.why.may_crawl,
         "rule": shown.why.rule,
@@ -129,6 +151,7 @@ def _page(shown: _Shown) -> Iterator[str]:
     yield f"crawled now: {'yes' if why.may_crawl else 'no'} ({why.rule}): {printable(why.says)}"
     for title, names in _SECTIONS.items():
         yield from _section(title, [(name, plain(shown.domain.row[name])) for name in names])
+    yield from _section("Crawl", shown.crawl.items())
     yield from _list("You can", shown.moves)
     yield from _list("Last events", [_event_line(event) for event in shown.events])
 

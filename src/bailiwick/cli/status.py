@@ -6,8 +6,11 @@ from sqlalchemy import text
 
 from bailiwick.cli.context import Session, json_option, pass_session
 from bailiwick.cli.output import show_facts, stamp
+from bailiwick.crawl import jobs, runs
 from bailiwick.ledger.events import latest
 from bailiwick.registry.overview import overview, shown
+
+_JOBS = 20
 
 
 @click.command()
@@ -22,6 +25,9 @@ def status(session: Session, *, as_json: bool) -> None:
         members = conn.execute(text("select count(*) from members where role <> 'system'")).scalar_one()
         last = next(iter(latest(conn, limit=1)), None)
         domains = overview(conn)
+        running = jobs.listing(conn, state="running", limit=_JOBS)
+        paused = jobs.listing(conn, state="paused", limit=_JOBS)
+        newest = next(iter(runs.listing(conn, limit=1)), None)
     by_approval: dict[str, JsonValue] = {state: count for state, count in domains.by_approval.items() if count}
     facts: dict[str, JsonValue] = {
         "data": str(app.place.data),
@@ -33,6 +39,18 @@ def status(session: Session, *, as_json: bool) -> None:
         else ", ".join(f"{shown(count)} {state}" for state, count in domains.by_approval.items() if count) or "none",
         "being_crawled": domains.leased if as_json else shown(domains.leased),
         "ready": domains.ready if as_json else shown(domains.ready),
+        "jobs": _jobs(running, paused, as_json=as_json),
+        "newest_run": f"{newest.id} ({newest.job}): {newest.pages_done:,} pages, {newest.errors:,} errors"
+        if newest
+        else None,
         "last_event": f"{stamp(last.at)} {last.actor} {last.verb} {last.subject.name}" if last else None,
     }
     show_facts(facts, as_json=as_json)
+
+
+def _jobs(running: list[jobs.Job], paused: list[jobs.Job], *, as_json: bool) -> JsonValue:
+    """What people asked for and is not done; the standing job is always there."""
+    asked = [job for job in (*running, *paused) if job.kind != jobs.STANDING]
+    if as_json:
+        return [{"id": job.id, "name": job.name, "state": job.state} for job in asked]
+    return "; ".join(f"{job.id} {job.name} ({job.state})" for job in asked) or "none"

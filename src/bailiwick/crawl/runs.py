@@ -231,6 +231,36 @@ def domains_of(conn: Connection, run_ids: Iterable[int], *, limit: int = 50, aft
 
 
 @dataclass(frozen=True, slots=True)
+class PastRun:
+    """What one run came to on one domain."""
+
+    run_id: int
+    job: str
+    pages_done: int
+    stop_reason: str | None
+    started_at: datetime
+    ended_at: datetime | None
+
+
+def of_domain(conn: Connection, domain_id: int, *, limit: int = 50, before_id: int | None = None) -> list[PastRun]:
+    """The runs of a domain, the newest first, a page at a time."""
+    query = (
+        select(
+            run_domains.c.run_id, jobs.c.name, run_domains.c.pages_done, run_domains.c.stop_reason,
+            run_domains.c.started_at, run_domains.c.ended_at,
+        )
+        .join(runs, runs.c.id == run_domains.c.run_id)
+        .join(jobs, jobs.c.id == runs.c.job_id)
+        .where(run_domains.c.domain_id == domain_id)
+        .order_by(run_domains.c.run_id.desc())
+        .limit(limit)
+    )  # fmt: skip
+    if before_id is not None:
+        query = query.where(run_domains.c.run_id < before_id)
+    return [PastRun(*row) for row in conn.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """How far a job is."""
 

@@ -1,6 +1,8 @@
 """Our HTTP client: aiohttp under the guard, with every wait and every size bounded."""
 
 import asyncio
+import ipaddress
+import re
 import socket
 import ssl
 import time
@@ -23,6 +25,9 @@ _HEADER_BYTES = 65_536
 _DNS_SECONDS = 300
 _DRAINED_BYTES = 65_536
 _DRAIN_SECONDS = 5.0
+_UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")
+_REPEATED = {"content-encoding": ", ", "x-robots-tag": "\n"}
+"""Headers that may come more than once, and how they are joined; of any other the last one counts."""
 
 
 class _NotSentError(Exception):
@@ -44,7 +49,10 @@ class _AskingRequest(aiohttp.ClientRequest):
 
 
 class _GuardedResolver(AbstractResolver):
-    """DNS, but for what the operator has pinned."""
+    """DNS, but for what the operator has pinned; what is not permitted is left out.
+
+    That is for the failure's sake: of a name with several refused addresses the connector would say "no connection".
+    """
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -55,7 +63,11 @@ class _GuardedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         known = self._guard.known_address(host, port)
         if known is None:
-            return await self._dns.resolve(host, port, family)
+            found = await self._dns.resolve(host, port, family)
+            permitted = [each for each in found if self._guard.permits(ipaddress.ip_address(each["host"]), host, port)]
+            if found and not permitted:
+                raise AddressRefusedError(f"{found[0]['host']} is not a public address")
+            return permitted
         kind = socket.AF_INET if known.version == 4 else socket.AF_INET6
         return [ResolveResult(hostname=host, host=str(known), port=port, family=kind, proto=0, flags=0)]
 
@@ -90,11 +102,13 @@ class HttpFetcher:
         )
 
     async def fetch(self, request: FetchRequest) -> FetchAnswer | FetchFailure:
-        url = URL(request.url, encoded=True)
-        target.set((url.host or "", url.port or 0))
-        _sender.set(request.turn)
         started = time.monotonic()
         try:
+            if _UNSENDABLE.search(request.url):
+                raise ValueError("white space in the URL")  # it would end the request line, or start a header
+            url = URL(request.url, encoded=True)
+            target.set((url.raw_host or "", url.port or 0))
+            _sender.set(request.turn)
             async with asyncio.timeout(self._settings.total_timeout_seconds):
                 return await self._get(request, url, started)
         except (aiohttp.ClientError, OSError, TimeoutError, CodingError, ValueError, _NotSentError) as error:
@@ -107,13 +121,12 @@ class HttpFetcher:
     async def _get(self, request: FetchRequest, url: URL, started: float) -> FetchAnswer:
         response = await self._session.get(url, headers=request.headers, allow_redirects=False)
         try:
-            headers = {name.lower(): value for name, value in response.headers.items()}
+            headers = _headers(response)
             body, received, truncated = None, 0, False
             if request.wants_body(response.status, headers.get("content-type", "")):
                 body, received, truncated = await self._read(response, headers)
             elif 0 <= (response.content_length or 0) <= _DRAINED_BYTES:
-                async with asyncio.timeout(_DRAIN_SECONDS):
-                    received = len(await response.content.read(_DRAINED_BYTES))  # so that the connection can be kept
+                received = await _drain(response)
             if truncated or not response.content.at_eof():
                 response.close()  # what is left is not worth reading
             return FetchAnswer(
@@ -126,7 +139,7 @@ class HttpFetcher:
             response.release()
 
     async def _read(self, response: aiohttp.ClientResponse, headers: Mapping[str, str]) -> tuple[bytes, int, bool]:
-        """(body without its coding, bytes that came in, whether the limit cut it)."""
+        """(body without its coding, bytes that came in, whether the limit cut it or its coding breaks off)."""
         limit = self._settings.max_body_bytes
         coded = decoder(headers.get("content-encoding", ""))
         pieces: list[bytes] = []
@@ -138,7 +151,17 @@ class HttpFetcher:
             length += len(plain)
             if length > limit or received > limit:
                 return b"".join(pieces)[:limit], received, True
-        return b"".join(pieces), received, False
+        return b"".join(pieces), received, coded is not None and not coded.is_complete
+
+
+async def _drain(response: aiohttp.ClientResponse) -> int:
+    """Read the rest of a small body that nobody wants, so that the connection can be kept. No loss if it fails."""
+    received = 0
+    with suppress(aiohttp.ClientError, OSError, TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while not response.content.at_eof() and received <= _DRAINED_BYTES:
+                received += len(await response.content.readany())
+    return received
 
 
 def _trust(settings: NetSettings) -> ssl.SSLContext:
@@ -156,8 +179,27 @@ def _trust(settings: NetSettings) -> ssl.SSLContext:
 def _head(response: aiohttp.ClientResponse) -> bytes:
     version = response.version
     line = f"HTTP/{version.major}.{version.minor} " if version else "HTTP/1.1 "
-    first = f"{line}{response.status} {response.reason or ''}\r\n".encode("latin-1", "replace")
+    first = f"{line}{response.status} {response.reason or ''}\r\n".encode("utf-8", "surrogateescape")
     return first + b"".join(b"%b: %b\r\n" % pair for pair in response.raw_headers) + b"\r\n"
+
+
+def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+    """The headers by their lower-case names."""
+    headers: dict[str, str] = {}
+    for field, value in response.headers.items():
+        name = field.lower()
+        before = f"{headers[name]}{_REPEATED[name]}" if name in _REPEATED and name in headers else ""
+        headers[name] = before + _text(value)
+    return headers
+
+
+def _text(value: str) -> str:
+    """A header's value as text that the database takes: what is not UTF-8 (aiohttp escapes it) is read as Latin-1."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return value
 
 
 _KINDS: tuple[tuple[type[BaseException], FailureKind, str], ...] = (

@@ -15,9 +15,19 @@ from bailiwick.base.errors import UsageError
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
+_ALSO_INSIDE = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "168.63.129.16/32",  # Azure's host, a metadata address that looks public
+        "192.0.0.0/24",  # Oracle's metadata is there; this and the next two are not in Python 3.11's tables
+        "192.88.99.0/24",
+        "3fff::/20",
+    )
+)
 _HINT = "as in curl: --resolve HOST:PORT:ADDRESS, for example www.example.org:443:127.0.0.1; * is any host"
-_RULE = re.compile(r"(?P<host>\*|[^:\s]+|\[[0-9a-fA-F:.]+\]):(?P<port>\d{1,5}):(?P<address>.+)")
+_RULE = re.compile(r"(?P<host>\*|[^:\s\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5}):(?P<address>.+)")
 
 target: ContextVar[tuple[str, int] | None] = ContextVar("target", default=None)
 """Host and port of the request that this task makes: connections are opened on its behalf."""
@@ -46,12 +56,23 @@ class Resolve:
             port = int(found["port"])
             if not 1 <= port <= 65_535:
                 raise ValueError(f"no port {port}")
+            host = _as_requested(found["host"])
         except ValueError as error:
             raise UsageError(f"--resolve {text!r}: {error}", hint=_HINT) from error
-        return cls(found["host"].lower(), port, address)
+        return cls(host, port, address)
 
     def covers(self, host: str, port: int) -> bool:
         return self.port == port and self.host in ("*", host.lower())
+
+
+def _as_requested(host: str) -> str:
+    """A host as requests spell it: no brackets, no last dot, punycode."""
+    host = host.strip("[]").rstrip(".").lower()
+    if host.isascii():
+        return host
+    from ada_url import URL
+
+    return str(URL(f"http://{host}/").hostname)
 
 
 class Guard:
@@ -72,7 +93,7 @@ class Guard:
     def open_socket(self, info: "tuple[int, int, int, str, tuple[object, ...]]") -> socket.socket:
         """The socket factory: refuses before anything is sent to the address."""
         family, kind, protocol, _, place = info
-        address = ipaddress.ip_address(str(place[0]).partition("%")[0])
+        address = ipaddress.ip_address(str(place[0]))
         host, port = target.get() or ("", 0)
         if not self.permits(address, host, port):
             raise AddressRefusedError(f"{address} is not a public address")
@@ -84,7 +105,9 @@ def is_public(address: Address) -> bool:
     inner = _embedded(address)
     if inner is not None:
         return is_public(inner)
-    return address.is_global and not address.is_multicast
+    if address.version == 6 and address not in _GLOBAL_IPV6:
+        return False
+    return address.is_global and not address.is_multicast and not any(address in inside for inside in _ALSO_INSIDE)
 
 
 def _embedded(address: Address) -> ipaddress.IPv4Address | None:
@@ -92,6 +115,6 @@ def _embedded(address: Address) -> ipaddress.IPv4Address | None:
         return None
     if address.ipv4_mapped or address.sixtofour:
         return address.ipv4_mapped or address.sixtofour
-    if any(address in network for network in _NAT64) or (int(address) >> 32 == 0 and int(address) > 1):
+    if address in _NAT64 or (int(address) >> 32 == 0 and int(address) > 1):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return None

@@ -279,3 +279,5 @@ def blocked(database: Database) -> bool:
         )
 
 
+def limits(**given: Any) -> JobOptions:
+    return JobOptions.model_validate(given)

@@ -177,4 +177,5 @@ class Started:
         if self.process.poll() is None:
             for one in [*psutil.Process(self.process.pid).children(recursive=True), psutil.Process(self.process.pid)]:
                 one.kill()
+        if self.process.stdout is not None and not self.process.stdout.closed:
             self.process.communicate(timeout=20)

@@ -10,6 +10,7 @@
     │   └── IllegalMoveError       this state has no such verb, or this role may not use it
     ├── PlaceError                 the data directory cannot be used as it is
     ├── DatabaseError              the database answered no
+    │   ├── BusyError              somebody else was at the same rows; again, and it goes well
     │   ├── SchemaError            schema and program do not fit together
     │   └── BackupError            a backup cannot be made or read
     ├── ServerMissingError         a server that is needed cannot be reached or started
@@ -77,6 +78,12 @@ class PlaceError(BailiwickError):
 
 class DatabaseError(BailiwickError):
     code = "database"
+
+
+class BusyError(DatabaseError):
+    code = "busy"
+    http_status = 503
+    retryable = True
 
 
 class SchemaError(DatabaseError):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bailiwick.crawl.jobs import Job, JobOptions
     from bailiwick.crawl.seeds import Admitted, StartPage
 
-NOTHING_TO_DO, LIMIT_REACHED, INTERRUPTED = 3, 4, 130
+NOTHING_TO_DO, LIMIT_REACHED = 3, 4
 
 
 class Depth(click.ParamType[int]):
@@ -152,6 +152,8 @@ def job_options(
 
 def _code(engine: "Engine", *, interrupted: bool, exit_code: bool) -> int:
     if interrupted:
+        from bailiwick.pipeline.supervisor import INTERRUPTED
+
         return INTERRUPTED
     if not exit_code:
         return 0

@@ -125,15 +125,16 @@ class Desk:
         failpoint("after_commit")
         return answers
 
-    def take(self, slices: Sequence[Slice]) -> dict[int, list[Taken]]:
-        """The next pages of each: what they have already is read once more and left out by them."""
+    def take(self, wishes: Sequence[tuple[Slice, int]]) -> dict[int, list[Taken]]:
+        """So many of the next pages of each: what they have already is read once more and left out by them."""
+        slices = [s for s, _ in wishes]
         with self._database.read() as conn:
             conn.exec_driver_sql(SQL["by_index"])
             rows = conn.exec_driver_sql(
                 SQL["take"],
                 {
                     "ids": [s.lease.domain_id for s in slices],
-                    "most": [s.out + s.wants_pages() for s in slices],
+                    "most": [most for _, most in wishes],
                     "max_depth": [s.run.max_depth for s in slices],
                 },
             ).all()

@@ -20,7 +20,7 @@ from bailiwick.crawl.isolation import IsolatedParser
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.progress import Progress
 from bailiwick.crawl.results import Taken
-from bailiwick.crawl.slice import Ending, SendingEnds, Slice, boottime
+from bailiwick.crawl.slice import GRACE_SECONDS, Ending, SendingEnds, Slice, boottime
 from bailiwick.crawl.visit import Tools, visit
 from bailiwick.net.gates import Pace
 
@@ -29,7 +29,6 @@ _CONTROL_SECONDS = 2.0
 _FEW_DOMAINS = 20
 _FEW_FLUSH_SECONDS = 2.0
 _CLAIM_PAUSE_SECONDS = 1.0
-_GRACE_SECONDS = 2.0
 _LAST_WRITES_SECONDS = 20.0
 _HOUSE_SECONDS = 3600.0
 _ISOLATED_FROM_CRASHES = 2
@@ -60,6 +59,8 @@ class Engine:
         self._db = ThreadPoolExecutor(1, "bailiwick-db")
         self._wake = asyncio.Event()
         self._stopping: StopReason | None = None
+        self._stopped_at = float("inf")
+        self._failure: BailiwickError | None = None
         self._controlled = self._renewed = self._kept_house = time.monotonic()
         self._claimed = float("-inf")
         self._is_drained = False
@@ -68,7 +69,7 @@ class Engine:
     def stop(self, reason: StopReason = StopReason.SHUTDOWN) -> None:
         """End in order: what is under way gets a moment, then everything is written and given back."""
         if self._stopping is None:
-            self._stopping = reason
+            self._stopping, self._stopped_at = reason, time.monotonic()
             for part in self._open.values():
                 self._stop(part, reason)
             self._wake.set()
@@ -84,6 +85,8 @@ class Engine:
             raise
         finally:
             await self._close()
+        if self._failure is not None:
+            raise self._failure
 
     async def _is_done(self) -> bool:
         if self._stopping is not None:
@@ -162,23 +165,21 @@ class Engine:
     # Pages
 
     async def _take_pages(self) -> None:
-        hungry = [part for part in self._open.values() if part.wants_pages()]
-        if not hungry:
-            return
-        found = await self._ask(self._desk.take, hungry)
-        for part in hungry:
-            part.offer(found[part.lease.domain_id])
-        empty = [part for part in hungry if not part.queue and part.is_idle and not part.has_unwritten]
-        if empty:
-            for domain_id, outlook in (await self._ask(self._desk.outlook, empty)).items():
-                part = self._open[domain_id]
-                part.outlook = outlook
+        hungry = [(part, part.out + part.wants_pages()) for part in self._open.values() if part.wants_pages()]
+        if hungry:
+            found = await self._ask(self._desk.take, hungry)
+            for part, asked in hungry:
+                part.offer(found[part.lease.domain_id], asked)
+        idle = [part for part in self._open.values() if part.needs_outlook]
+        if idle:
+            for domain_id, outlook in (await self._ask(self._desk.outlook, idle)).items():
+                self._open[domain_id].outlook = outlook
                 if outlook.next_in_seconds is not None:
                     wait = max(outlook.next_in_seconds, 0.05)  # what was not due when we looked may be due by now
-                    asyncio.get_running_loop().call_later(wait, self._look_again, part)
+                    asyncio.get_running_loop().call_later(wait, self._look_again, self._open[domain_id])
 
     def _look_again(self, part: Slice) -> None:
-        part.outlook = None
+        part.look_again()
         self._wake.set()
 
     def _start_fetches(self) -> None:
@@ -205,9 +206,10 @@ class Engine:
             part.give_back(page)
             raise
         except BailiwickError as error:
-            if not error.retryable:
-                raise
             self._say(error.message)
+            if not error.retryable:
+                self._failure = error
+                self.stop()
             await asyncio.sleep(1)
             result = None
         except Exception as error:  # noqa: BLE001 - one page must not end the crawl of a thousand domains
@@ -253,8 +255,7 @@ class Engine:
         self._is_drained = False
 
     def _stop(self, part: Slice, reason: StopReason) -> None:
-        if part.stop is None or reason is StopReason.LEASE_LOST:
-            part.stop = reason
+        part.stop_for(reason, time.monotonic())
 
     def _cancel_fetches(self, part: Slice) -> None:
         for task in list(self._tasks.get(part.lease.domain_id, ())):
@@ -269,7 +270,7 @@ class Engine:
         for domain_id, reason in (await self._ask(self._desk.control, parts)).items():
             self._stop(self._open[domain_id], reason)
         for domain_id in await self._ask(self._desk.drain, parts):
-            self._open[domain_id].outlook = None
+            self._open[domain_id].look_again()
         if await self._ask(self._desk.widen, parts):
             self._claimed = float("-inf")
 
@@ -308,7 +309,7 @@ class Engine:
             settings=self._settings.crawl,
             sending=SendingEnds(opened.claimed_at, self._settings.lease.seconds),
             pace=Pace(delay, first_after_seconds=rest),
-            seen_limit=max(_SEEN_TOTAL // max(len(self._open), 10), 1000),
+            seen_limit=lambda: _SEEN_TOTAL // max(len(self._open), 10),
         )
         self.progress.opened(part)
         return part
@@ -317,7 +318,7 @@ class Engine:
 
     async def _close(self) -> None:
         """Write and give back everything, then go. Bounded: what cannot be written is fetched again."""
-        deadline = time.monotonic() + _GRACE_SECONDS
+        deadline = time.monotonic() + GRACE_SECONDS
         while any(part.in_flight for part in self._open.values()) and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
         parts = list(self._open.values())
@@ -354,7 +355,7 @@ class Engine:
             pause = min(pause * 2, 5.0)
 
     def _gives_up(self) -> bool:
-        return self._stopping is not None and time.monotonic() > self._ends + _LAST_WRITES_SECONDS
+        return time.monotonic() > self._stopped_at + _LAST_WRITES_SECONDS
 
 
 def _must_flush(part: Slice, most: int, limit_seconds: float, now: float) -> bool:

@@ -15,6 +15,7 @@ from bailiwick.db.sql import queries
 SQL = queries("bailiwick.crawl")
 _ERROR_CHARS = 500
 _VALIDATOR_CHARS = 500
+_ANCHOR_CHARS = 500
 
 
 def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id: int) -> dict[int, Flushed]:
@@ -66,7 +67,11 @@ def _add_pages(conn: Connection, batches: Sequence[Batch]) -> dict[int, int]:
 
 
 def _add_outlinks(conn: Connection, batches: Sequence[Batch]) -> dict[int, int]:
-    rows = [(b.domain_id, *link) for b in batches for link in b.outlinks]
+    rows = [
+        (b.domain_id, url_hash, target, path, _text(anchor, _ANCHOR_CHARS), from_hash)
+        for b in batches
+        for url_hash, target, path, anchor, from_hash in b.outlinks
+    ]
     if not rows:
         return {}
     names = ("domain_id", "url_hash", "target", "path", "anchor", "from_hash")
@@ -92,6 +97,12 @@ def _write_results(conn: Connection, batches: Sequence[Batch]) -> None:
             },
         )
     told = [(b, r) for b, r in all_results if r.effect is Effect.CHANGED]
+    unread = [(b, r) for b, r in told if r.page.state != "pending" and not r.waits_for_parsing]
+    if unread:
+        conn.exec_driver_sql(
+            SQL["unqueue_parse"],
+            {"domain_id": [b.domain_id for b, _ in unread], "path_hash": [r.page.path_hash for _, r in unread]},
+        )
     if told:
         conn.exec_driver_sql(
             SQL["tell"],

@@ -38,6 +38,9 @@ class IsolatedParser:
                         return await self._ask(body, content_type, host)
                 except (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError):
                     await self._drop()
+                except BaseException:
+                    await self._drop()  # it still owes an answer, which must not become the next page's
+                    raise
         raise PoisonError
 
     async def close(self) -> None:

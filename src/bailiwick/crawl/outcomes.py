@@ -98,6 +98,8 @@ _BY_FAILURE = {
     FailureKind.BROKEN: Outcome.BROKEN,
     FailureKind.ENCODING: Outcome.BAD_ENCODING,
     FailureKind.REFUSED: Outcome.REFUSED,
+    # Nobody's fault, and asked about by nobody: a page that was not asked for is still waiting.
+    FailureKind.NOT_SENT: Outcome.BROKEN,
 }
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 

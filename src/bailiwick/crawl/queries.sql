@@ -2,13 +2,13 @@
 
 -- name: hold
 -- The first statement of a flush: lock the rows of leases that are still ours, in id order, and count the flush where
--- it is the next one. A retry after a lost COMMIT finds its number there already.
+-- it is the next one. A retry after a lost COMMIT finds its number there already; any other number is no flush of ours.
 with asked as (
     select * from unnest(%(ids)s::bigint[], %(lease_nos)s::int[], %(flush_nos)s::int[]) as a(domain_id, lease_no, flush_no)
 ), held as materialized (
     select q.domain_id, q.flush_no as flushed, a.flush_no, q.wanted
     from asked as a join crawl_queue as q on q.domain_id = a.domain_id and q.lease_no = a.lease_no
-    where q.worker = %(worker)s and q.wake_at > bailiwick_now()
+    where q.worker = %(worker)s and q.wake_at > bailiwick_now() and q.flush_no in (a.flush_no - 1, a.flush_no)
     order by q.domain_id
     for update of q
 ), counted as (
@@ -84,6 +84,11 @@ order by d, p
 on conflict (domain_id, path_hash) do update set body_hash = excluded.body_hash, queued_at = excluded.queued_at,
     worker = null, claimed_until = null, attempts = 0
 
+-- name: unqueue_parse
+-- The body that waited is the page's no longer, and what took its place is not parsed.
+delete from parse_queue as q using unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[]) as n(d, p)
+where q.domain_id = n.d and q.path_hash = n.p
+
 -- name: add_outlinks
 with added as (
     insert into outlinks (domain_id, url_hash, target, path, anchor, from_hash)
@@ -139,7 +144,7 @@ insert into page_requests (domain_id, kind, path, priority, asked_by)
 select distinct d.id, 'redirect', o.path, 5, %(system)s::bigint
 from unnest(%(target)s::text[], %(path)s::text[]) as o(target, path)
 join domains as d on d.name = o.target and d.approval = 'approved' and d.standing <> 'blacklisted'
-order by 1
+order by 1, 3
 on conflict do nothing
 
 -- name: take

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bailiwick.base.settings import CrawlSettings
@@ -12,6 +13,8 @@ from bailiwick.net.gates import Pace
 from bailiwick.registry.leases import Lease
 from bailiwick.registry.release import BlockCode
 
+GRACE_SECONDS = 2.0
+"""What is under way may take this long to end when a slice has to stop."""
 RETRY_IN_PLACE_SECONDS = 100.0
 """A slice waits this long for a page's retry; for a later one the lease is given back."""
 _LAST_TENTH_AT_MOST = 60.0
@@ -69,7 +72,8 @@ class Slice:
     settings: CrawlSettings
     sending: SendingEnds
     pace: Pace
-    seen_limit: int = 20_000
+    seen_limit: Callable[[], int] = lambda: 20_000
+    """How many links it may remember: a share of what all open domains may."""
     base_url: str | None = None
     queue: deque[Taken] = field(default_factory=deque)
     in_flight: dict[int, Taken] = field(default_factory=dict)
@@ -79,6 +83,9 @@ class Slice:
     unflushed: set[int] = field(default_factory=set)
     """Hashes in a flush that is under way: still waiting in the frontier as others see it."""
     stop: StopReason | None = None
+    stopped_at: float = 0.0
+    is_dry: bool = False
+    """The frontier has shown all it has, until a flush or a wish adds to it."""
     outlook: Outlook | None = None
     is_urgent: bool = False
     flush_no: int = 0
@@ -130,7 +137,15 @@ class Slice:
         return min(open_depths, default=self.run.max_depth)
 
     def _is_spent(self) -> bool:
-        return self.stop is not None or self._budget_reached(len(self.in_flight)) is not None
+        """Nothing more may be started: told to stop, at a budget, or at the end of its turn."""
+        under_way = len(self.in_flight)
+        return (
+            self.stop is not None
+            or self._budget_reached(under_way) is not None
+            or self.pages_done + under_way >= self.settings.slice_pages
+            or time.monotonic() - self.started >= self.settings.slice_seconds
+            or self._unknown_name is not None
+        )
 
     def _budget_reached(self, under_way: int) -> StopReason | None:
         run = self.run
@@ -147,7 +162,7 @@ class Slice:
 
     def wants_pages(self) -> int:
         """How many pages to take from the frontier now; 0 for none."""
-        if self._is_spent() or self.outlook is not None or len(self.queue) > self.concurrency:
+        if self.is_dry or self._is_spent() or len(self.queue) > self.concurrency:
             return 0
         return self.settings.flush_pages
 
@@ -156,8 +171,18 @@ class Slice:
         """Pages that the frontier still shows as waiting and that we have."""
         return len(self.queue) + len(self.in_flight) + len(self.results) + len(self.unflushed)
 
-    def offer(self, pages: list[Taken]) -> None:
+    @property
+    def needs_outlook(self) -> bool:
+        """It has nothing to do and nothing to write: why?"""
+        return self.is_dry and self.outlook is None and not self.queue and self.is_idle and not self.has_unwritten
+
+    def look_again(self) -> None:
+        """The frontier may have more now."""
+        self.is_dry, self.outlook = False, None
+
+    def offer(self, pages: list[Taken], asked: int) -> None:
         """Pages out of the frontier: those that we have already are passed over."""
+        self.is_dry = len(pages) < asked
         have = {page.path_hash for page in self.queue} | self.in_flight.keys() | self.unflushed
         have |= {result.page.path_hash for result in self.results}
         self.queue.extend(page for page in pages if page.path_hash not in have)
@@ -176,6 +201,13 @@ class Slice:
         return not self.queue or self.queue[0].depth > self._settled_depth()
 
     # What happened
+
+    def stop_for(self, reason: StopReason, now: float) -> None:
+        """Start nothing more. The first reason stays, but for a lost lease: then nothing can be written either."""
+        if self.stop is None:
+            self.stop, self.stopped_at = reason, now
+        elif reason is StopReason.LEASE_LOST:
+            self.stop = reason
 
     def count_request(self) -> None:
         self.requests += 1
@@ -219,7 +251,7 @@ class Slice:
         key = hash(path)
         if self._seen.get(key, depth + 1) <= depth:
             return True
-        if len(self._seen) >= self.seen_limit:
+        if len(self._seen) >= self.seen_limit():
             self._seen.clear()
         self._seen[key] = depth
         return False
@@ -261,7 +293,7 @@ class Slice:
 
     def flushed(self, batch: Batch, *, new_pages: int, new_outlinks: int) -> None:
         self.unflushed = set()
-        self.outlook = None
+        self.look_again()
         self.pages_known += new_pages
         self.outlinks_known += new_outlinks
         left = sum(r.leaves_waiting for r in batch.results)
@@ -280,7 +312,8 @@ class Slice:
     def ending(self, now: float) -> "Ending | None":
         """Why this slice is over, once nothing is under way; None while it goes on."""
         if self.stop is not None:
-            return Ending(self.stop)
+            at_once = self.stop is StopReason.LEASE_LOST or now - self.stopped_at > GRACE_SECONDS
+            return Ending(self.stop) if at_once or not self.in_flight else None
         if self._unknown_name is not None:
             return Ending(StopReason.UNREACHABLE, blamed=Outcome.DNS_FAILURE, why=self._unknown_name)
         if self.errors_in_row >= self.settings.max_domain_errors:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from bailiwick.base.errors import (
     BailiwickError,
     BrokenRuleError,
+    BusyError,
     DatabaseError,
     DiskLowError,
     IllegalMoveError,
@@ -25,7 +26,9 @@ _BY_STATE: dict[str, tuple[type[BailiwickError], str, str | None]] = {
         "upgrade this Bailiwick installation",
     ),
     "BW002": (IllegalMoveError, "{said}", None),
-    "55P03": (DatabaseError, "somebody else holds a lock: {said}", "try again in a moment"),
+    "55P03": (BusyError, "somebody else holds a lock: {said}", "try again in a moment"),
+    "40P01": (BusyError, "two were in each other's way: {said}", "try again"),
+    "40001": (BusyError, "two were in each other's way: {said}", "try again"),
     "53100": (DiskLowError, "the disk is full: {said}", "make room (df -h)"),
     "57P01": (ServerMissingError, "the database went away: {said}", "try again"),
     "57P02": (ServerMissingError, "the database went away: {said}", "try again"),

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable
 
+INTERRUPTED = 130
 _MOST_CRASHES = 10
 _WITHIN_SECONDS = 300.0
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -25,9 +26,11 @@ def supervise(say: Callable[[str], None]) -> int | None:
         if child == 0:
             os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes on exactly one
             return None
-        status = _wait(child)
+        status, was_told = _wait(child)
         if not os.WIFSIGNALED(status):
             return os.waitstatus_to_exitcode(status)
+        if was_told:
+            return INTERRUPTED  # it was told to stop before it could listen
         name = signal.Signals(os.WTERMSIG(status)).name
         crashes = [at for at in crashes if time.monotonic() - at < _WITHIN_SECONDS] + [time.monotonic()]
         if len(crashes) > _MOST_CRASHES:
@@ -36,8 +39,12 @@ def supervise(say: Callable[[str], None]) -> int | None:
         say(f"the crawl died ({name}); nothing is lost, starting it again")
 
 
-def _wait(child: int) -> int:
+def _wait(child: int) -> tuple[int, bool]:
+    """How the child ended, and whether it was told to."""
+    told: list[int] = []
+
     def pass_on(number: int, _frame: object) -> None:
+        told.append(number)
         os.kill(child, number)
 
     def sleep(_number: int, _frame: object) -> None:
@@ -50,7 +57,7 @@ def _wait(child: int) -> int:
     try:
         while True:
             try:
-                return os.waitpid(child, 0)[1]
+                return os.waitpid(child, 0)[1], bool(told)
             except InterruptedError:
                 continue
     finally:

@@ -19,8 +19,8 @@ from bailiwick.model.urls import LinkJoiner, UrlRules
 from bailiwick.net.client import HttpFetcher
 from bailiwick.net.credentials import Credentials
 from bailiwick.net.guard import Guard, Resolve
+from bailiwick.pipeline.supervisor import INTERRUPTED
 
-INTERRUPTED = 130
 _ORPHAN_SECONDS = 1.0
 
 

@@ -98,7 +98,7 @@ _BY_FAILURE = {
     FailureKind.BROKEN: Outcome.BROKEN,
     FailureKind.ENCODING: Outcome.BAD_ENCODING,
     FailureKind.REFUSED: Outcome.REFUSED,
-    # Nobody's fault, and asked about by nobody: a page that was not asked for is still waiting.
+    # A visit asks again for what was not sent: what is still unsent then has met a server that hangs up.
     FailureKind.NOT_SENT: Outcome.BROKEN,
 }
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})

@@ -119,6 +119,12 @@ _BY_COLUMN: dict[tuple[str, str], str] = {
     ("page_requests", "path"): "'/' || n",
     ("page_requests", "priority"): "1 + n % 10",
     ("trust_rules", "suffix"): "'.suffix' || n",
+    ("jobs", "kind"): "'crawl'",
+    ("jobs", "priority"): "1 + n % 10",
+    ("run_domains", "stop_reason"): "(array['page_budget', 'shutdown', null])[1 + n % 3]",
+    ("pages", "path"): "'/' || n",
+    ("pages", "state"): "(array['pending', 'fetched', 'failed'])[1 + n % 3]",
+    ("pages", "priority"): "1 + n % 10",
 }
 
 

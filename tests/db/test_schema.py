@@ -33,7 +33,9 @@ def test_each_revision_goes_down_and_up_with_data(database: Database, revision: 
         schema.downgrade(conn, revision - 1)
         shapes = {name: table for name, table in catalogue(conn).tables.items() if name != "alembic_version"}
         older = {name: list(table.columns) for name, table in shapes.items()}
-        fill(conn, list(older), count=1000)
+        # A partition by hash is filled through its parent.
+        by_itself = [name for name, table in shapes.items() if not table.partition_of or name.endswith("_default")]
+        fill(conn, by_itself, count=1000)
         before = {name: rows_of(conn, name, columns) for name, columns in older.items()}
         schema.upgrade(conn, revision)
         after = {name: rows_of(conn, name, columns) for name, columns in older.items()}

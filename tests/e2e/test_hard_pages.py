@@ -84,7 +84,7 @@ def test_delay_and_concurrency_as_the_server_sees_them(land_of: MakeLand) -> Non
 def test_the_live_display(land_of: MakeLand) -> None:
     """On a terminal: progress, politeness and its price are shown while it runs."""
     land = land_of(Web.generate(5, hosts=[A], pages_per_host=80))
-    shown = on_a_terminal(land, land.name(A), "--depth", "all", "--resolve", land.running.resolve, "--time", "4")
+    shown = on_a_terminal(land, land.name(A), "--depth", "all", "--resolve", land.running.resolve, "--time", "8")
     assert f"{land.name(A)}" in shown
     assert "politeness 2.0 s (default)" in shown
     assert "--delay to change" in shown

@@ -10,7 +10,7 @@ from bailiwick.base.settings import BasicAuth, DomainAccess, FromEnvironment
 from bailiwick.model.names import DomainName
 from bailiwick.net.credentials import Credentials
 
-SECRET = "hunter2-hunter2"  # noqa: S105
+SECRET = "hunter2-hunter2"
 URL = "https://example.org/"
 
 

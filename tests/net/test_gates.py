@@ -1,6 +1,7 @@
 """Pace and turns, on a loop whose time passes only while everybody sleeps: exact moments, and no waiting."""
 
 import asyncio
+import itertools
 import selectors
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiwick.net.gates import Pace, Turn, next_allowed
+from bailiwick.net.gates import Pace, Turn
 
 
 class TimelessSelector(selectors.DefaultSelector):
@@ -39,12 +40,20 @@ def seconds(value: float) -> Any:
     return pytest.approx(value, abs=0.01)
 
 
-@given(st.floats(0, 1e6), st.floats(0, 1e4), st.floats(0, 1e6))
-def test_next_allowed_keeps_both_promises(last: float, delay: float, not_before: float) -> None:
-    moment = next_allowed(last, delay, not_before)
-    assert moment >= not_before
-    assert moment >= last + delay
-    assert moment in (not_before, last + delay)
+@given(delay=st.floats(0, 1e4), hold=st.floats(0, 1e4), passed=st.floats(0, 2e4), held_first=st.booleans())
+def test_the_wait_keeps_both_promises(*, delay: float, hold: float, passed: float, held_first: bool) -> None:
+    async def story(now: Callable[[], float]) -> None:
+        pace, start = Pace(delay, now=now), now()
+        turn = await pace.turn()
+        if held_first:
+            pace.hold_off(hold)
+        turn.sent()
+        if not held_first:
+            pace.hold_off(hold)
+        await asyncio.sleep(passed)
+        assert now() + pace.wait_seconds() == seconds(max(start + delay, start + hold, now()))
+
+    run(story)
 
 
 def test_the_delay_lies_between_the_moments_of_writing() -> None:
@@ -216,7 +225,7 @@ def test_many_that_come_and_go_never_write_closer_than_the_delay() -> None:
             await asyncio.sleep(0.4)
             tasks[number].cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        gaps = [after - before for before, after in zip(written, written[1:], strict=False)]
+        gaps = [after - before for before, after in itertools.pairwise(written)]
         assert len(written) > 30
         assert min(gaps) > 0.999
         assert pace.wait_seconds() <= 1.0

@@ -9,21 +9,24 @@ from bailiwick.accounts.members import system_actor
 from bailiwick.base.failpoints import failpoint
 from bailiwick.base.settings import Settings
 from bailiwick.crawl import requests, runs, scope, upkeep
+from bailiwick.crawl.facts import Ending, Known, Outlook, boottime
 from bailiwick.crawl.flush import SQL, flush
 from bailiwick.crawl.outcomes import MEANINGS, StopReason
 from bailiwick.crawl.results import Batch, Flushed, Taken
 from bailiwick.crawl.runs import Assignment
-from bailiwick.crawl.slice import Ending, Known, Outlook, Slice, boottime
+from bailiwick.crawl.slice import Slice
 from bailiwick.db.engine import Database
 from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Actor
 from bailiwick.model.urls import UrlRules, page_key
+from bailiwick.net.robots import RobotsVerdict, decide
 from bailiwick.ports import BodyStore
 from bailiwick.registry import workers
 from bailiwick.registry.leases import Lease, Rules, Wish, claim, renew
 from bailiwick.registry.release import BlockCode, Outcome, release_all
 
 HOME_HASH = int.from_bytes(page_key("/"), "big", signed=True)
+_OTHER_HOST_DELAY_SECONDS = 2.0
 _REFUSALS = frozenset({"pending_review", "rejected", "suspended", "blacklisted", "no_funds_this_year"})
 
 
@@ -48,10 +51,11 @@ class Left:
 class Desk:
     """One worker's dealings with the database. Every method is one short transaction; none is called twice at once."""
 
-    def __init__(self, database: Database, settings: Settings, store: BodyStore) -> None:
+    def __init__(self, database: Database, settings: Settings, store: BodyStore, *, agent: str) -> None:
         self._database = database
         self._settings = settings
         self._store = store
+        self._agent = agent
         self._rules = Rules(settings.lease, settings.priority)
         self._me = workers.this_worker()
         self.worker = str(self._me)
@@ -89,7 +93,7 @@ class Desk:
             ids = [lease.domain_id for lease in leases]
             homes = [domain_id for domain_id in ids if assigned[domain_id].options.starts_at_home]
             conn.exec_driver_sql(SQL["seed_homes"], {"ids": homes, "path_hash": HOME_HASH})
-            known = self._known(conn, ids)
+            known = self._known(conn, leases)
         return [Opened(le, assigned[le.domain_id], known[le.domain_id], claimed_at) for le in leases]
 
     def _wanted_by(self, conn: Connection, job_ids: Sequence[int], limit: int) -> list[int]:
@@ -100,8 +104,12 @@ class Desk:
         self._after = found[-1] if len(found) == 4 * limit else 0
         return found
 
-    def _known(self, conn: Connection, ids: Sequence[int]) -> dict[int, Known]:
+    def _known(self, conn: Connection, leases: Sequence[Lease]) -> dict[int, Known]:
         rest = self._settings.cooldown.exhausted_days * 86400
+        ids = [lease.domain_id for lease in leases]
+        memory = {row.domain_id: row for row in conn.exec_driver_sql(SQL["memory_of"], {"ids": ids})}
+        read = self._robots(conn, [lease.base_url for lease in leases if lease.base_url])
+        origins = {lease.domain_id: lease.base_url for lease in leases}
         return {
             row.domain_id: Known(
                 pages=row.pages_discovered,
@@ -111,9 +119,23 @@ class Desk:
                 outlinks=row.outlinks_found,
                 sent_seconds_ago=row.sent_ago,
                 revisit_seconds=row.scrape_frequency_hours * 3600 if row.scrape_frequency_hours else rest,
+                held_seconds=memory[row.domain_id].held_seconds or 0.0 if row.domain_id in memory else 0.0,
+                backoffs=memory[row.domain_id].backoffs if row.domain_id in memory else 0,
+                robots={origin: read[origin] for origin in (origins[row.domain_id],) if origin and origin in read},
             )
-            for row in conn.exec_driver_sql(SQL["progress_of"], {"ids": list(ids)})
+            for row in conn.exec_driver_sql(SQL["progress_of"], {"ids": ids})
         }
+
+    def _robots(self, conn: Connection, origins: Sequence[str]) -> dict[str, RobotsVerdict]:
+        rows = conn.exec_driver_sql(SQL["robots_of"], {"origins": list(origins)})
+        return {row.origin: decide(row.status, (row.body or "").encode(), self._agent) for row in rows}
+
+    def reserve(self, host: str) -> float:
+        """Reserve the next request to a host that nobody holds; how many seconds until then?"""
+        with self._database.begin() as conn:
+            asked = {"host": host[:300], "delay": _OTHER_HOST_DELAY_SECONDS}
+            wait: float = conn.exec_driver_sql(SQL["reserve_host"], asked).scalar_one()
+        return wait
 
     def flush(self, batches: Sequence[Batch]) -> dict[int, Flushed]:
         """Bodies first, then the one transaction."""

@@ -8,19 +8,20 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from bailiwick.base.errors import BailiwickError, DiskLowError
 from bailiwick.base.settings import Settings
 from bailiwick.base.telemetry import LogEvent, logger
 from bailiwick.crawl.desk import Desk, Opened
+from bailiwick.crawl.facts import Ending, SendingEnds, boottime
 from bailiwick.crawl.html import Parsed, parse_page
 from bailiwick.crawl.isolation import IsolatedParser
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.progress import Progress
 from bailiwick.crawl.results import Taken
-from bailiwick.crawl.slice import GRACE_SECONDS, Ending, SendingEnds, Slice, boottime
+from bailiwick.crawl.slice import GRACE_SECONDS, Slice
 from bailiwick.crawl.visit import Tools, visit
 from bailiwick.net.gates import Pace
 
@@ -51,7 +52,8 @@ class Engine:
     def __init__(
         self, desk: Desk, tools: Tools, settings: Settings, wanted: Wanted, *, say: Callable[[str], None]
     ) -> None:
-        self._desk, self._tools, self._settings, self._wanted, self._say = desk, tools, settings, wanted, say
+        self._desk, self._settings, self._wanted, self._say = desk, settings, wanted, say
+        self._tools = replace(tools, reserve=self._reserve)
         self.progress = Progress()
         self._open: dict[int, Slice] = {}
         self._tasks: dict[int, set[asyncio.Task[None]]] = {}
@@ -301,7 +303,10 @@ class Engine:
     def _slice(self, opened: Opened) -> Slice:
         lease, run = opened.lease, opened.run
         delay = lease.crawl_delay_seconds if run.options.delay_seconds is None else run.options.delay_seconds
+        for verdict in opened.known.robots.values():
+            delay = max(delay, verdict.robots.crawl_delay_seconds or 0.0)
         rest = delay if lease.taken_over else max(delay - (opened.known.sent_seconds_ago or delay), 0)
+        rest = max(rest, opened.known.held_seconds)
         part = Slice(
             lease=lease,
             run=run,
@@ -335,6 +340,9 @@ class Engine:
             await self._isolated.close()
             await self._tools.fetcher.close()
             self._db.shutdown(wait=False)
+
+    async def _reserve(self, host: str) -> float:
+        return await self._ask(self._desk.reserve, host)
 
     async def _ask(self, work: "Callable[..., T]", *arguments: object) -> T:
         return await self._patiently(lambda: work(*arguments))

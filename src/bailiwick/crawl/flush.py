@@ -3,6 +3,7 @@
 Bodies are safe in their packs before it starts. A domain whose fence differs drops out alone; the rest commits.
 """
 
+import json
 import time
 from collections.abc import Sequence
 
@@ -41,6 +42,8 @@ def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id:
         outlinks = _add_outlinks(conn, fresh)
         _add_progress(conn, fresh, pages, outlinks)
         _write_results(conn, fresh)
+        _refuse(conn, fresh)
+        _remember(conn, fresh)
         _offer(conn, fresh, system_id)
         for b in fresh:
             answers[b.domain_id] = Flushed(True, pages.get(b.domain_id, 0), outlinks.get(b.domain_id, 0))
@@ -173,8 +176,8 @@ def _add_progress(conn: Connection, batches: Sequence[Batch], pages: dict[int, i
             "domain_id": ids,
             "discovered": [pages.get(i, 0) for i in ids],
             "crawled": crawled,
-            "waiting": [pages.get(b.domain_id, 0) - sum(r.leaves_waiting for r in b.results) for b in batches],
-            "failed": [sum(r.becomes_failed for r in b.results) - sum(r.recovers for r in b.results) for b in batches],
+            "waiting": [pages.get(b.domain_id, 0) - b.leaving for b in batches],
+            "failed": [b.failing for b in batches],
             "refused": [b.refused for b in batches],
             "images": [sum(r.images for r in b.results) for b in batches],
             "depth": [max((r.page.depth for r in b.results), default=0) for b in batches],
@@ -188,6 +191,49 @@ def _add_progress(conn: Connection, batches: Sequence[Batch], pages: dict[int, i
     )
     run = {"domain_id": ids, "run_id": [b.run_id for b in batches], "crawled": crawled, "errors": errors}
     conn.exec_driver_sql(SQL["add_run"], run | {"requests": requests, "bytes": received})
+
+
+def _refuse(conn: Connection, batches: Sequence[Batch]) -> None:
+    rows = [(b.domain_id, refusal) for b in batches for refusal in b.refusals]
+    if rows:
+        conn.exec_driver_sql(
+            SQL["refuse_pages"],
+            {
+                "domain_id": [domain_id for domain_id, _ in rows],
+                "path_hash": [r.page.path_hash for _, r in rows],
+                "rule": [r.rule for _, r in rows],
+                "why": [_text(r.why, _ERROR_CHARS) for _, r in rows],
+                "wait_seconds": [r.wait_seconds for _, r in rows],
+            },
+        )
+
+
+def _remember(conn: Connection, batches: Sequence[Batch]) -> None:
+    kept = [(b.domain_id, b.memory) for b in batches if b.memory is not None]
+    if kept:
+        conn.exec_driver_sql(
+            SQL["remember"],
+            {
+                "domain_id": [domain_id for domain_id, _ in kept],
+                "traps": [memory.traps for _, memory in kept],
+                "refusals": [json.dumps(dict(memory.refusals)) for _, memory in kept],
+                "held_seconds": [memory.held_seconds for _, memory in kept],
+                "backoffs": [memory.backoffs for _, memory in kept],
+            },
+        )
+    read = {robots.origin: robots for b in batches for robots in b.robots}
+    if read:
+        conn.exec_driver_sql(
+            SQL["keep_robots"],
+            {
+                "origin": list(read),
+                "kind": [r.kind for r in read.values()],
+                "status": [r.status for r in read.values()],
+                "body": [_text(r.body, 600_000) for r in read.values()],
+                "error": [_text(r.error, _ERROR_CHARS) for r in read.values()],
+                "expires_seconds": [r.expires_seconds for r in read.values()],
+            },
+        )
 
 
 def _offer(conn: Connection, batches: Sequence[Batch], system_id: int) -> None:

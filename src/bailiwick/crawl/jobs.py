@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.sql import Select
 
+from bailiwick.accounts.members import system_actor
 from bailiwick.base.errors import ConflictError, NotFoundError, UsageError
 from bailiwick.base.settings import CooldownSettings
 from bailiwick.crawl.flush import SQL
@@ -25,6 +26,7 @@ from bailiwick.registry.permission import DECIDERS, require
 ALL_DEPTHS = 1_000_000
 STANDING = "standing"
 _NAMED = 3
+_NAME_CHARS = 200
 _BATCH = 5000
 
 
@@ -70,10 +72,11 @@ def job_name(names: Sequence[str]) -> str:
     """A name for a job that nobody named: its first domains, and a mark of the others."""
     ordered = sorted(set(names))
     shown = ", ".join(ordered[:_NAMED])
-    if len(ordered) <= _NAMED:
-        return shown[:200]
+    if len(ordered) <= _NAMED and len(shown) <= _NAME_CHARS:
+        return shown
     mark = sha256("\n".join(ordered).encode()).hexdigest()[:6]
-    return f"{shown[:150]} and {len(ordered) - _NAMED:,} more ({mark})"
+    more = f" and {len(ordered) - _NAMED:,} more" if len(ordered) > _NAMED else ""
+    return f"{shown[:150]}{more} ({mark})"
 
 
 def create(
@@ -83,6 +86,8 @@ def create(
     require(actor, DECIDERS)
     if not domain_ids:
         raise UsageError("a job needs at least one domain")
+    if _is_number(name):
+        raise UsageError(f"{name} is a job's number, not its name", hint="name it otherwise: --name NAME")
     lock_queue(conn, domain_ids)
     made = conn.execute(
         upsert(jobs)
@@ -145,9 +150,13 @@ def pause(conn: Connection, job: Job, actor: Actor, *, reason: str | None = None
 
 
 def resume(conn: Connection, job: Job, actor: Actor, *, reason: str | None = None) -> Job:
+    """Go on with it. If its last domain ended before the pause was heard of, it is finished."""
     ids = _hold_domains(conn, job)
-    move(conn, Move(JOB, job.id, "resume", job.seen, reason), actor)
+    moved = move(conn, Move(JOB, job.id, "resume", job.seen, reason), actor)
     _feel(conn, ids)
+    if not ids:
+        move(conn, Move(JOB, job.id, "finish", Seen("running", moved.version)), system_actor(conn))
+        conn.exec_driver_sql(SQL["finish_runs"], {"job_ids": [job.id]})
     return get(conn, str(job.id))
 
 
@@ -182,9 +191,13 @@ def remove(conn: Connection, job: Job, actor: Actor, *, reason: str | None = Non
 def find(conn: Connection, named: str) -> Job | None:
     """A job by its number or its name."""
     row = conn.execute(_select().where(jobs.c.name == named)).one_or_none()
-    if row is None and named.isascii() and named.isdigit() and len(named) < 19:
+    if row is None and _is_number(named) and len(named) < 19:
         row = conn.execute(_select().where(jobs.c.id == int(named))).one_or_none()
     return _job(row._asdict()) if row is not None else None
+
+
+def _is_number(named: str) -> bool:
+    return named.isascii() and named.isdigit()
 
 
 def get(conn: Connection, named: str) -> Job:
@@ -224,6 +237,8 @@ def _job(row: dict[str, object]) -> Job:
 
 def want(conn: Connection, job_id: int, domain_ids: Sequence[int]) -> None:
     """Let a job want these domains; the caller holds their queue rows."""
+    # Who pauses or ends it at this moment goes first, or waits: then each sees what the other one did.
+    conn.execute(select(jobs.c.id).where(jobs.c.id == job_id).with_for_update(read=True))
     for start in range(0, len(domain_ids), _BATCH):
         rows = [{"job_id": job_id, "domain_id": domain_id} for domain_id in domain_ids[start : start + _BATCH]]
         conn.execute(
@@ -231,7 +246,7 @@ def want(conn: Connection, job_id: int, domain_ids: Sequence[int]) -> None:
             .values(rows)
             .on_conflict_do_update(index_elements=["job_id", "domain_id"], set_={"is_open": True})
         )
-    conn.exec_driver_sql(SQL["wake_active"], {"ids": list(domain_ids)})
+    conn.exec_driver_sql(SQL["wake_resting"], {"ids": list(domain_ids)})
     _feel(conn, domain_ids)
 
 
@@ -258,13 +273,17 @@ def _hold_domains(conn: Connection, job: Job) -> list[int]:
             "the standing job serves what is due; it cannot be stopped",
             hint="bailiwick domain suspend NAME stops a domain",
         )
-    ids = list(
-        conn.execute(
-            select(job_domains.c.domain_id).where(job_domains.c.job_id == job.id, job_domains.c.is_open)
-        ).scalars()
-    )
+    ids = _open_domains(conn, job)
     lock_queue(conn, ids)
-    return ids
+    conn.execute(select(jobs.c.id).where(jobs.c.id == job.id).with_for_update(key_share=True))
+    if not ids >= _open_domains(conn, job):
+        raise ConflictError(f"job {job.name} has got further domains meanwhile", hint="try again")
+    return sorted(ids)
+
+
+def _open_domains(conn: Connection, job: Job) -> set[int]:
+    wanted = select(job_domains.c.domain_id).where(job_domains.c.job_id == job.id, job_domains.c.is_open)
+    return set(conn.execute(wanted).scalars())
 
 
 def _feel(conn: Connection, ids: Sequence[int]) -> None:

@@ -41,6 +41,8 @@ class Outcome(StrEnum):
     BAD_ENCODING = "bad_encoding"
     REFUSED = "refused"
     POISON = "poison"
+    ROBOTS_DENIED = "robots_denied"
+    """Not asked for: robots.txt forbids it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.BROKEN: Meaning(Effect.RETRY, is_error=True, code=BlockCode.ERROR_LIMIT),
     Outcome.BAD_ENCODING: Meaning(Effect.FAILED, is_error=True, code=BlockCode.ERROR_LIMIT),
     Outcome.REFUSED: Meaning(Effect.FAILED, is_error=True, code=BlockCode.UNREACHABLE),
+    Outcome.ROBOTS_DENIED: Meaning(Effect.FAILED, code=BlockCode.ROBOTS_DENIED),
     Outcome.POISON: Meaning(Effect.FAILED, is_error=True, code=BlockCode.ERROR_LIMIT),
 }
 

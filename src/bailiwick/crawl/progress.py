@@ -4,9 +4,10 @@ import time
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
 
+from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.outcomes import Outcome, StopReason
 from bailiwick.crawl.results import Batch
-from bailiwick.crawl.slice import Ending, Slice
+from bailiwick.crawl.slice import Slice
 
 _KEPT = 1000
 _RATE_SECONDS = 10.0

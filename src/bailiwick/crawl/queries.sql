@@ -202,16 +202,22 @@ where p.domain_id = any(%(ids)s::bigint[])
 
 -- name: control
 -- What is wanted of the domains we hold, without a lock: a lease that is no longer ours is missing.
-select q.domain_id, q.wanted, domain_refusal(d, bailiwick_now()) as refusal
+-- The job's own state comes first: whoever edits a domain that another job wants too sets its row to `run` again.
+select q.domain_id, case j.state when 'paused' then 'pause' when 'cancelled' then 'stop' else q.wanted end as wanted,
+       domain_refusal(d, bailiwick_now()) as refusal
 from unnest(%(ids)s::bigint[], %(lease_nos)s::int[]) as l(domain_id, lease_no)
 join crawl_queue as q using (domain_id, lease_no)
 join domains as d on d.id = q.domain_id
+left join runs as r on r.id = q.run_id
+left join jobs as j on j.id = r.job_id
 where q.worker = %(worker)s and q.wake_at > bailiwick_now()
 
 -- name: claimable_of
--- Domains that these jobs still want and that could be leased now, in turn from a place on.
-select jd.domain_id from job_domains as jd join crawl_queue as q on q.domain_id = jd.domain_id
-where jd.job_id = any(%(jobs)s::bigint[]) and jd.is_open and q.ready_key is not null and jd.domain_id > %(after)s
+-- Domains that these jobs still want and that could be leased now, in turn from a place on. A sub-select, not a join:
+-- the queue is probed for as many as are wanted, whatever the planner believes about it.
+select jd.domain_id from job_domains as jd
+where jd.job_id = any(%(jobs)s::bigint[]) and jd.is_open and jd.domain_id > %(after)s
+  and (select q.ready_key is not null from crawl_queue as q where q.domain_id = jd.domain_id)
 order by jd.domain_id limit %(limit)s
 
 -- name: left_of
@@ -271,10 +277,17 @@ with judged as (
 )
 update domains as d set is_held = j.is_held from judged as j where d.id = j.id and d.is_held <> j.is_held
 
--- name: wake_active
--- A person asks for more of partly crawled domains: they do not rest any longer.
+-- name: wake_resting
+-- A person asks for more of domains that are not done: they do not rest any longer.
 update domains set next_crawl_after = null
-where id = any(%(ids)s::bigint[]) and crawl = 'active' and next_crawl_after is not null
+where id = any(%(ids)s::bigint[]) and crawl in ('pending', 'active') and next_crawl_after is not null
+
+-- name: wake_wanted
+-- Partly crawled domains with which one job is done and another is not: they do not rest either.
+update domains as d set next_crawl_after = null
+where d.id = any(%(ids)s::bigint[]) and d.crawl = 'active' and d.next_crawl_after is not null
+  and exists (select 1 from job_domains as jd join jobs as j on j.id = jd.job_id
+              where jd.domain_id = d.id and jd.is_open and j.state in ('running', 'paused'))
 
 -- name: put_to_rest
 -- Domains that nobody wants any more are due when a fully crawled one would be.
@@ -341,7 +354,8 @@ with ended as (
     from written as w join runs as r on r.id = w.run_id
     where w.ended_at is not null and jd.job_id = r.job_id and jd.domain_id = w.domain_id
 ), linked as (
-    update domains as d set last_run_id = e.run_id from ended as e where d.id = e.domain_id
+    update domains as d set last_run_id = r.id
+    from ended as e join runs as r on r.id = e.run_id where d.id = e.domain_id
 )
 select distinct r.job_id from written as w join runs as r on r.id = w.run_id where w.ended_at is not null
 
@@ -355,13 +369,15 @@ where r.job_id = any(%(job_ids)s::bigint[]) and j.id = r.job_id and r.ended_at i
   and not (j.kind <> 'standing' and exists (
       select 1 from job_domains as jd where jd.job_id = j.id and jd.is_open))
 
+-- name: lock_jobs
+-- Of two last releases the later one waits here; what it asks next shows what the other one closed.
+select id from jobs where id = any(%(job_ids)s::bigint[]) and kind <> 'standing' order by id for no key update
+
 -- name: finished_jobs
--- Locked, so that of two last releases one sees that the job is done.
 select j.id, j.version from jobs as j
 where j.id = any(%(job_ids)s::bigint[]) and j.kind <> 'standing' and j.state = 'running'
   and not exists (select 1 from job_domains as jd where jd.job_id = j.id and jd.is_open)
 order by j.id
-for update
 
 -- name: site_hosts
 -- Hosts of a domain's site that its pages link to and that its job does not want yet, with pages there.
@@ -371,3 +387,49 @@ where o.domain_id = %(domain_id)s and (o.target = %(site)s or o.target like %(un
   and not exists (select 1 from domains as d join job_domains as jd on jd.domain_id = d.id
                   where d.name = o.target and jd.job_id = %(job_id)s)
 group by o.target order by o.target limit %(hosts)s
+
+-- name: refuse_pages
+-- Pages that a rule forbids: no request was made. They are looked at again when the domain is.
+update pages as p
+set state = 'failed', retries = 0, last_outcome = u.rule, last_status = null, last_error = u.why,
+    next_at = bailiwick_now() + make_interval(secs => u.wait_seconds)
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(rule)s::text[], %(why)s::text[],
+            %(wait_seconds)s::float8[]) as u(domain_id, path_hash, rule, why, wait_seconds)
+where p.domain_id = u.domain_id and p.path_hash = u.path_hash
+
+-- name: remember
+insert into domain_memory as m (domain_id, traps, refusals, not_before, backoffs)
+select domain_id, coalesce(traps::jsonb, '{}'::jsonb), refusals::jsonb,
+       bailiwick_now() + make_interval(secs => nullif(held_seconds, 0)), backoffs
+from unnest(%(domain_id)s::bigint[], %(traps)s::text[], %(refusals)s::text[], %(held_seconds)s::float8[],
+            %(backoffs)s::smallint[]) as n(domain_id, traps, refusals, held_seconds, backoffs)
+order by domain_id
+on conflict (domain_id) do update
+    set traps = case when excluded.traps = '{}'::jsonb then m.traps else excluded.traps end,
+        refusals = add_counts(m.refusals, excluded.refusals), not_before = excluded.not_before,
+        backoffs = excluded.backoffs, updated_at = bailiwick_now()
+
+-- name: memory_of
+select domain_id, traps, greatest(extract(epoch from not_before - bailiwick_now()), 0)::float8 as held_seconds, backoffs
+from domain_memory where domain_id = any(%(ids)s::bigint[])
+
+-- name: keep_robots
+insert into robots_cache as r (origin, kind, status, body, error, expires_at)
+select origin, kind, status, body, error, bailiwick_now() + make_interval(secs => expires_seconds)
+from unnest(%(origin)s::text[], %(kind)s::text[], %(status)s::smallint[], %(body)s::text[], %(error)s::text[],
+            %(expires_seconds)s::float8[]) as n(origin, kind, status, body, error, expires_seconds)
+order by origin
+on conflict (origin) do update
+    set kind = excluded.kind, status = excluded.status, body = excluded.body, error = excluded.error,
+        fetched_at = bailiwick_now(), expires_at = excluded.expires_at
+
+-- name: robots_of
+select origin, kind, status, body, extract(epoch from expires_at - bailiwick_now())::float8 as seconds_left
+from robots_cache where origin = any(%(origins)s::text[]) and expires_at > bailiwick_now()
+
+-- name: reserve_host
+-- The next moment at which a host without a lease may be asked: reserved by whoever gets the answer.
+insert into host_gates as g (host, next_at) values (%(host)s, bailiwick_now() + make_interval(secs => %(delay)s))
+on conflict (host) do update
+    set next_at = greatest(g.next_at, bailiwick_now()) + make_interval(secs => %(delay)s), updated_at = bailiwick_now()
+returning greatest(extract(epoch from g.next_at - bailiwick_now()) - %(delay)s, 0)::float8

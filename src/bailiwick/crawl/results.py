@@ -1,6 +1,7 @@
 """What the fetch loop hands to the flush: plain records, collected per domain."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -55,6 +56,8 @@ class PageResult:
     outlinks: list[Outlink] = field(default_factory=list)
     offer: tuple[str, str] | None = None
     """A redirect's target in another domain: (name, path)."""
+    retry_after_seconds: float | None = None
+    """The host asked to be left alone for so long."""
     base_url: str | None = None
     """The origin that was learned with this page."""
     at: float = field(default_factory=time.monotonic)
@@ -80,6 +83,39 @@ class PageResult:
         return self.effect in (Effect.CHANGED, Effect.SAME) and self.page.state == "failed"
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A page that a rule forbids: which rule, and its words."""
+
+    page: Taken
+    rule: str
+    why: str
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRead:
+    """A robots.txt as it was read just now."""
+
+    origin: str
+    kind: str
+    status: int | None
+    body: str | None
+    error: str | None
+    expires_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is kept of a domain's manners beyond its slice."""
+
+    refusals: Mapping[str, int]
+    held_seconds: float
+    backoffs: int
+    traps: str | None = None
+    """JSON; None: as it was."""
+
+
 @dataclass(slots=True)
 class Batch:
     """The results of one domain that one flush makes true."""
@@ -96,6 +132,21 @@ class Batch:
     refused: int = 0
     errors_in_row: int = 0
     last_sent: float = float("-inf")
+    refusals: list[Refusal] = field(default_factory=list)
+    robots: list[RobotsRead] = field(default_factory=list)
+    memory: Memory | None = None
+
+    @property
+    def leaving(self) -> int:
+        """Pages that wait no longer."""
+        refused = sum(refusal.page.state == "pending" for refusal in self.refusals)
+        return refused + sum(result.leaves_waiting for result in self.results)
+
+    @property
+    def failing(self) -> int:
+        """Pages that failed now, less those that are well again."""
+        refused = sum(refusal.page.state != "failed" for refusal in self.refusals)
+        return refused + sum(r.becomes_failed for r in self.results) - sum(r.recovers for r in self.results)
 
 
 @dataclass(frozen=True, slots=True)

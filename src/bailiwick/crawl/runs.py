@@ -132,15 +132,18 @@ def end(conn: Connection, endings: Sequence[Ending], system: Actor) -> None:
         },
     )
     touched = sorted(row.job_id for row in rows)
-    ids = [ending.domain_id for ending in endings]
+    over = [ending.domain_id for ending in endings if ending.reason is not None and ending.reason.ends_run]
+    if over:
+        conn.exec_driver_sql(SQL["wake_wanted"], {"ids": over})
+        conn.exec_driver_sql(SQL["rehold"], {"ids": over})
+        requeue(conn, over)
     if touched:
-        _finish(conn, touched, system)
-        conn.exec_driver_sql(SQL["rehold"], {"ids": ids})
-        requeue(conn, ids)
+        _finish(conn, touched, system)  # last: it locks what all workers of a job share
 
 
 def _finish(conn: Connection, job_ids: Sequence[int], system: Actor) -> None:
     asked = {"job_ids": list(job_ids)}
+    conn.exec_driver_sql(SQL["lock_jobs"], asked)
     for row in conn.exec_driver_sql(SQL["finished_jobs"], asked).all():
         move(conn, Move(JOB, row.id, "finish", Seen("running", row.version)), system)
     conn.exec_driver_sql(SQL["finish_runs"], asked)
@@ -188,7 +191,7 @@ def listing(
             page = page.where(column == value)
     if before_id is not None:
         page = page.where(runs.c.id < before_id)
-    return [Run(*row) for row in conn.execute(_summed(page)).tuples()]  # type: ignore[call-arg, arg-type]
+    return [Run(*row) for row in conn.execute(_summed(page))]  # type: ignore[call-arg, arg-type]
 
 
 def _summed(page: "Select[tuple[object, ...]]") -> "Select[tuple[object, ...]]":

@@ -20,6 +20,7 @@ from bailiwick.registry.submit import Submission, request_page, submit
 _MOST_HOSTS = 1000
 _AT_ONCE = 100
 _PATHS = 100
+_LIVE = ("running", "paused")
 
 
 def widen(conn: Connection, job_id: int, domain_id: int, name: DomainName, rules: UrlRules) -> int:
@@ -30,7 +31,7 @@ def widen(conn: Connection, job_id: int, domain_id: int, name: DomainName, rules
     job = conn.execute(
         select(jobs.c.name, members.c.id, members.c.name.label("member"), members.c.role)
         .join(members, members.c.id == jobs.c.created_by)
-        .where(jobs.c.id == job_id)
+        .where(jobs.c.id == job_id, jobs.c.state.in_(_LIVE))
     ).one_or_none()
     wanted = conn.execute(
         select(func.count()).select_from(job_domains).where(job_domains.c.job_id == job_id)
@@ -50,16 +51,24 @@ def widen(conn: Connection, job_id: int, domain_id: int, name: DomainName, rules
             "paths": _PATHS,
         },
     ).all()
-    found = [(domain, row.paths) for row in rows if (domain := _admitted(conn, row.target, job.name, actor, rules))]
-    if not found:
-        return 0
-    ids = sorted(domain.id for domain, _ in found)
-    lock_queue(conn, ids)
-    for domain, paths in found:
-        for path in paths:
-            request_page(conn, domain, path, actor)
-    want(conn, job_id, ids)
+    with conn.begin_nested() as undo:
+        found = [(domain, row.paths) for row in rows if (domain := _admitted(conn, row.target, job.name, actor, rules))]
+        ids = sorted(domain.id for domain, _ in found)
+        lock_queue(conn, ids)
+        if not _is_live(conn, job_id):
+            undo.rollback()  # it ended meanwhile: these hosts are not for the standing job
+            return 0
+        for domain, paths in found:
+            for path in paths:
+                request_page(conn, domain, path, actor)
+        if ids:
+            want(conn, job_id, ids)
     return len(ids)
+
+
+def _is_live(conn: Connection, job_id: int) -> bool:
+    state = select(jobs.c.state).where(jobs.c.id == job_id).with_for_update(read=True)
+    return conn.execute(state).scalar() in _LIVE
 
 
 def _admitted(conn: Connection, target: str, job: str, actor: Actor, rules: UrlRules) -> Domain | None:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bailiwick.base.settings import CrawlSettings
+from bailiwick.crawl.facts import Ending, Known, Outlook, SendingEnds
 from bailiwick.crawl.outcomes import MEANINGS, Outcome, StopReason
-from bailiwick.crawl.results import Batch, PageResult, Taken
+from bailiwick.crawl.results import Batch, Memory, PageResult, Refusal, RobotsRead, Taken
 from bailiwick.crawl.runs import Assignment
-from bailiwick.net.gates import Pace
+from bailiwick.net.gates import Pace, backoff_seconds
+from bailiwick.net.robots import RobotsVerdict
 from bailiwick.registry.leases import Lease
 from bailiwick.registry.release import BlockCode
 
@@ -17,49 +19,6 @@ GRACE_SECONDS = 2.0
 """What is under way may take this long to end when a slice has to stop."""
 RETRY_IN_PLACE_SECONDS = 100.0
 """A slice waits this long for a page's retry; for a later one the lease is given back."""
-_LAST_TENTH_AT_MOST = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the database knows of a domain when its slice starts."""
-
-    pages: int
-    waiting: int
-    failed: int
-    errors_in_row: int
-    outlinks: int
-    sent_seconds_ago: float | None
-    revisit_seconds: float
-
-
-class SendingEnds:
-    """Until when the worker may send under a lease, by the clock that also counts sleep (CLOCK_BOOTTIME)."""
-
-    __slots__ = ("_until",)
-
-    def __init__(self, claimed_at: float, lease_seconds: float) -> None:
-        self.renew(claimed_at, lease_seconds)
-
-    def renew(self, asked_at: float, lease_seconds: float) -> None:
-        """Counted from *before* the lease was asked for, and nothing in its last tenth (at most 60 s)."""
-        self._until = asked_at + lease_seconds - min(lease_seconds / 10, _LAST_TENTH_AT_MOST)
-
-    def may_send(self) -> bool:
-        return boottime() < self._until
-
-
-def boottime() -> float:
-    """Seconds since boot, sleep included; where a system has no such clock, the monotonic one."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What is left when the frontier gives nothing: too deep pages, and when the next retry is due."""
-
-    has_deeper: bool
-    next_in_seconds: float | None
 
 
 @dataclass
@@ -105,7 +64,16 @@ class Slice:
         self._seen: dict[int, int] = {}
         self._outcomes: Counter[Outcome] = Counter()
         self._successes = 0
+        self.robots: dict[str, RobotsVerdict] = dict(self.known.robots)
+        self._robots_read: list[RobotsRead] = []
+        self.refusals: list[Refusal] = []
+        self._refused_by_rule: Counter[str] = Counter()
+        self.backoffs = self.known.backoffs
+        self._memory_changed = False
+        self.closed_for_seconds: float | None = None
+        """robots.txt could not be read: nothing may be fetched for so long."""
         self._unknown_name: str | None = None
+        self._denied: str | None = None
 
     # What may be done next
 
@@ -145,6 +113,8 @@ class Slice:
             or self.pages_done + under_way >= self.settings.slice_pages
             or time.monotonic() - self.started >= self.settings.slice_seconds
             or self._unknown_name is not None
+            or self._denied is not None
+            or self.closed_for_seconds is not None
         )
 
     def _budget_reached(self, under_way: int) -> StopReason | None:
@@ -169,7 +139,8 @@ class Slice:
     @property
     def out(self) -> int:
         """Pages that the frontier still shows as waiting and that we have."""
-        return len(self.queue) + len(self.in_flight) + len(self.results) + len(self.unflushed)
+        mine = len(self.queue) + len(self.in_flight) + len(self.results) + len(self.refusals)
+        return mine + len(self.unflushed)
 
     @property
     def needs_outlook(self) -> bool:
@@ -185,16 +156,17 @@ class Slice:
         self.is_dry = len(pages) < asked
         have = {page.path_hash for page in self.queue} | self.in_flight.keys() | self.unflushed
         have |= {result.page.path_hash for result in self.results}
+        have |= {refusal.page.path_hash for refusal in self.refusals}
         self.queue.extend(page for page in pages if page.path_hash not in have)
 
     @property
     def is_idle(self) -> bool:
-        return not (self.in_flight or self.results or self.unflushed)
+        return not (self.in_flight or self.results or self.refusals or self.unflushed)
 
     @property
     def is_starved(self) -> bool:
         """It could do more, but only a flush will show what."""
-        return bool(self.results) and self.next_is_blocked and not self.in_flight
+        return bool(self.results or self.refusals) and self.next_is_blocked and not self.in_flight
 
     @property
     def next_is_blocked(self) -> bool:
@@ -238,13 +210,42 @@ class Slice:
             self.base_url = result.base_url
         if result.outcome is Outcome.DNS_FAILURE and not self.base_url:
             self._unknown_name = result.error or "the name is not known"
-        if result.outcome in (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE):
-            self.is_urgent = True
+        self._keep_pace(result)
         for path_hash, path, depth in result.links:
             self._add_link(path_hash, path, depth, result.page.path_hash)
         for link in result.outlinks:
             if self.outlinks_known + len(self.outlinks) < self.settings.max_outlinks:
                 self.outlinks.setdefault(link[0], (*link, result.page.path_hash))
+
+    def _keep_pace(self, result: PageResult) -> None:
+        """An answer that asks us to stay away slows the whole host, and is written at once."""
+        if result.outcome in (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE):
+            self.backoffs += 1
+            hold = backoff_seconds(self.backoffs, result.retry_after_seconds)
+            self.pace.hold_off(hold)
+            if result.wait_seconds is not None:
+                result.wait_seconds = max(result.wait_seconds, hold)
+            self.is_urgent = self._memory_changed = True
+        elif self.backoffs and not result.is_error:
+            self.backoffs, self._memory_changed = 0, True
+        if result.status is not None:
+            self.pace.answered(result.milliseconds / 1000)
+
+    def refuse(self, page: Taken, rule: str, why: str) -> None:
+        """A rule forbids the page: it is not asked for, and the rule is kept with it."""
+        self.in_flight.pop(page.path_hash, None)
+        self.refusals.append(Refusal(page, rule, why, self.known.revisit_seconds))
+        self._refused_by_rule[rule] += 1
+        self._memory_changed = True
+
+    def deny(self, why: str) -> None:
+        """The domain itself forbids everything."""
+        self._denied = why
+
+    def learned_robots(self, read: RobotsRead, verdict: RobotsVerdict) -> None:
+        """What an origin's robots.txt says holds from now on."""
+        self.robots[read.origin] = verdict
+        self._robots_read.append(read)
 
     def is_seen(self, path: str, depth: int) -> bool:
         """A bounded memory of links that were offered before, at this depth or above: those need no second look."""
@@ -284,40 +285,65 @@ class Slice:
             refused=self._refused_unflushed,
             errors_in_row=self.errors_in_row,
             last_sent=self.pace.last_sent,
+            refusals=self.refusals,
+            robots=self._robots_read,
+            memory=self._memory(),
         )
         self.unflushed = {result.page.path_hash for result in self.results}
+        self.unflushed |= {refusal.page.path_hash for refusal in self.refusals}
         self.results, self.links, self.outlinks = [], {}, {}
+        self.refusals, self._robots_read = [], []
+        self._refused_by_rule.clear()
+        self._memory_changed = False
         self._requests_unflushed = self._refused_unflushed = 0
         self.is_urgent = False
         return batch
+
+    def _memory(self) -> Memory | None:
+        if not self._memory_changed:
+            return None
+        return Memory(dict(self._refused_by_rule), self.pace.held_seconds, self.backoffs)
 
     def flushed(self, batch: Batch, *, new_pages: int, new_outlinks: int) -> None:
         self.unflushed = set()
         self.look_again()
         self.pages_known += new_pages
         self.outlinks_known += new_outlinks
-        left = sum(r.leaves_waiting for r in batch.results)
-        self.pages_waiting = max(self.pages_waiting + new_pages - left, 0)
-        self.pages_failed += sum(r.becomes_failed for r in batch.results) - sum(r.recovers for r in batch.results)
+        self.pages_waiting = max(self.pages_waiting + new_pages - batch.leaving, 0)
+        self.pages_failed += batch.failing
 
     @property
     def has_unwritten(self) -> bool:
-        return bool(self.results or self.links or self._requests_unflushed)
+        return bool(self.results or self.links or self.refusals or self._robots_read or self._requests_unflushed)
 
     def oldest_age(self, now: float) -> float:
         return now - self.results[0].at if self.results else 0.0
 
     # The end
 
-    def ending(self, now: float) -> "Ending | None":
+    def ending(self, now: float) -> Ending | None:
         """Why this slice is over, once nothing is under way; None while it goes on."""
         if self.stop is not None:
             at_once = self.stop is StopReason.LEASE_LOST or now - self.stopped_at > GRACE_SECONDS
             return Ending(self.stop) if at_once or not self.in_flight else None
+        return self._turned_away() or self._used_up(now)
+
+    def _turned_away(self) -> Ending | None:
+        """The host, its name or its robots.txt does not let us go on."""
         if self._unknown_name is not None:
             return Ending(StopReason.UNREACHABLE, blamed=Outcome.DNS_FAILURE, why=self._unknown_name)
+        if self._denied is not None:
+            return Ending(StopReason.ROBOTS_DENIED, blamed=Outcome.ROBOTS_DENIED, why=self._denied)
+        if self.closed_for_seconds is not None:
+            return Ending(None, pause_seconds=self.closed_for_seconds, why="its robots.txt cannot be read")
+        if self.pace.held_seconds > RETRY_IN_PLACE_SECONDS and not self.in_flight:
+            return Ending(None, pause_seconds=self.pace.held_seconds, why="it asked us to stay away")
         if self.errors_in_row >= self.settings.max_domain_errors:
             return self._blocked(f"{self.errors_in_row} errors in a row")
+        return None
+
+    def _used_up(self, now: float) -> Ending | None:
+        """A budget, its turn or the frontier is at its end."""
         reached = self._budget_reached(0)
         if reached is not None:
             return Ending(reached)
@@ -326,7 +352,7 @@ class Slice:
             return Ending(None)
         return self._emptied() if self.outlook is not None and self.is_idle and not self.queue else None
 
-    def _emptied(self) -> "Ending | None":
+    def _emptied(self) -> Ending | None:
         outlook = self.outlook
         if outlook is None:
             return None
@@ -340,7 +366,7 @@ class Slice:
             return Ending(StopReason.KNOWN_PAGES_CAP)
         return Ending(StopReason.DEPTH_LIMIT if outlook.has_deeper else StopReason.FRONTIER_EMPTY)
 
-    def _blocked(self, what: str) -> "Ending":
+    def _blocked(self, what: str) -> Ending:
         """The reason of the most frequent outcome that speaks against the domain."""
         against = Counter({o: n for o, n in self._outcomes.items() if MEANINGS[o].code is not None})
         if not against:
@@ -352,18 +378,9 @@ class Slice:
         return Ending(reason, blamed=worst, why=f"{what}: {worst.replace('_', ' ')}{times}")
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a slice ended. No reason: its turn is over, and the run goes on (after a pause, perhaps)."""
-
-    reason: StopReason | None
-    pause_seconds: float = 0.0
-    blamed: Outcome | None = None
-    why: str | None = None
-
-
 _STOPS = {
     BlockCode.LOGIN_WALL: StopReason.LOGIN_WALL,
     BlockCode.RATE_LIMITED: StopReason.RATE_LIMITED,
     BlockCode.UNREACHABLE: StopReason.UNREACHABLE,
+    BlockCode.ROBOTS_DENIED: StopReason.ROBOTS_DENIED,
 }

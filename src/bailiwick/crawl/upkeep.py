@@ -12,13 +12,17 @@ def run_once(conn: Connection) -> int:
     conn.execute(text("select pg_advisory_xact_lock(hashtext('bailiwick.fetch_log'))"))
     month = partitions.today(conn).replace(day=1)
     existing = partitions.names(conn, "fetch_log")
-    made = 0
-    for start in (month, _next(month)):
-        name = f"fetch_log_{start:%Y%m}"
-        if name not in existing:
-            partitions.create(conn, "fetch_log", "fetched_at", name, since=start, until=_next(start))
-            made += 1
-    return made
+    missing = [start for start in (month, _next(month)) if _name(start) not in existing]
+    if missing:
+        # Flushes wait for a moment: a row that came to the default partition meanwhile would refuse the new one.
+        conn.execute(text("lock table only fetch_log in share row exclusive mode"))
+    for start in missing:
+        partitions.create(conn, "fetch_log", "fetched_at", _name(start), since=start, until=_next(start))
+    return len(missing)
+
+
+def _name(month: date) -> str:
+    return f"fetch_log_{month:%Y%m}"
 
 
 def _next(month: date) -> date:

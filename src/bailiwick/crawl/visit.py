@@ -1,7 +1,9 @@
 """One visit to one page: ask, understand the answer, keep the body, gather the links; out comes a PageResult."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TypeAlias
 
@@ -10,10 +12,12 @@ from bailiwick.crawl.html import Parsed, header_says_noindex
 from bailiwick.crawl.isolation import PoisonError
 from bailiwick.crawl.outcomes import HTML_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
 from bailiwick.crawl.results import PageResult, Taken
+from bailiwick.crawl.robots import verdict_for
 from bailiwick.crawl.slice import Slice
 from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules, page_key
 from bailiwick.net.credentials import Credentials
-from bailiwick.net.gates import Turn
+from bailiwick.net.gates import Turn, retry_after
+from bailiwick.net.robots import RobotsKind, RobotsVerdict
 from bailiwick.ports import (
     BodyStore,
     FailureKind,
@@ -41,6 +45,10 @@ class Tools:
     credentials: Credentials
     max_retries: int
     retry_backoff_seconds: float
+    agent: str
+    """Our name in robots.txt."""
+    reserve: Callable[[str], Awaitable[float]]
+    """Reserve a request to a host that nobody holds; how many seconds to wait for it?"""
 
     def unexpected(self, part: Slice, page: Taken, error: Exception) -> PageResult:
         """A fault of ours over one page counts against that page."""
@@ -64,14 +72,21 @@ class _Asking:
 
 
 async def visit(part: Slice, page: Taken, tools: Tools, parse: Parse) -> PageResult | None:
-    """Fetch a page at its origin, learning that if it is unknown. None: nothing came of it, and it is still waiting."""
+    """Fetch a page at its origin, learning that if it is unknown. None: nothing came of it.
+
+    Then it is still waiting, or a rule forbids it, which the slice knows by now.
+    """
     tried: FetchAnswer | FetchFailure | None = None
     for origin in [part.base_url] if part.base_url else origins(part.lease.name.name):
-        answer = await _follow(part, page, f"{origin}{page.path}", tools)
-        if answer is None:
+        verdict = await _permission(part, page, origin, tools)
+        if verdict is None:
             return None
-        tried = answer
-        if outcome_of(answer) not in _NO_ORIGIN or not part.may_request_more():
+        tried = (
+            verdict if isinstance(verdict, FetchFailure) else await _follow(part, page, f"{origin}{page.path}", tools)
+        )
+        if tried is None:
+            return None
+        if outcome_of(tried) not in _NO_ORIGIN or not part.may_request_more():
             break
     if tried is None:
         return None
@@ -79,6 +94,27 @@ async def visit(part: Slice, page: Taken, tools: Tools, parse: Parse) -> PageRes
     if part.base_url is None and isinstance(tried, FetchAnswer):
         result.base_url = _origin_of(part, tried)
     return result
+
+
+async def _permission(part: Slice, page: Taken, origin: str, tools: Tools) -> RobotsVerdict | FetchFailure | None:
+    """What robots.txt says about the page at this origin. None: it may not be fetched, and the slice knows why."""
+
+    async def ask(url: str) -> FetchAnswer | FetchFailure | None:
+        return await _ask(part, url, tools, headers=tools.credentials.headers_for(part.lease.name, url), body=True)
+
+    verdict = await verdict_for(part, origin, ask, tools.rules, tools.agent)
+    if verdict is None or isinstance(verdict, FetchFailure):
+        return verdict
+    if verdict.kind is RobotsKind.CLOSED_FOR_NOW:
+        part.closed_for_seconds = float(verdict.expires_seconds)
+        return None
+    if verdict.denies_domain:
+        part.deny("its robots.txt forbids everything")
+        return None
+    if not verdict.robots.allows(page.path):
+        part.refuse(page, "robots_denied", verdict.robots.rule_for(page.path) or "robots.txt")
+        return None
+    return verdict
 
 
 def origins(name: str) -> list[str]:
@@ -90,7 +126,7 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
     """Ask for the page; a redirect to the very same page (another scheme, www) is followed, any other is an answer."""
     asked = {url}
     while True:
-        answer = await _ask(part, page, url, tools)
+        answer = await _ask(part, url, tools, headers=_headers(part, page, url, tools))
         if answer is None or isinstance(answer, FetchFailure) or not _is_redirect(answer):
             return answer
         target = _target(answer, tools.rules)
@@ -101,11 +137,22 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
             return answer
         if not part.may_request_more():
             return None
+        allowed = await _permission(part, page, _origin(url), tools)
+        if allowed is None or isinstance(allowed, FetchFailure):
+            return allowed
         asked.add(url)
 
 
-async def _ask(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnswer | FetchFailure | None:
-    """One request at the host's pace. None if it was not sent: the lease is at its end."""
+async def _ask(
+    part: Slice, url: str, tools: Tools, *, headers: dict[str, str], body: bool = False
+) -> FetchAnswer | FetchFailure | None:
+    """One request at the host's pace. None if it was not sent: the lease is at its end.
+
+    A host that is not the domain's own is asked in the name of whoever reserves it first.
+    """
+    wants = _wants_any if body else _wants_body
+    if not _is_own(part, url):
+        await asyncio.sleep(await tools.reserve(_host(url)))
     for _ in range(2):  # twice: a connection that was kept open may be closed as we reach for it
         turn = await part.pace.turn()
         tried = False
@@ -113,8 +160,7 @@ async def _ask(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnswer 
             if not part.may_send():
                 return None
             tried = True
-            request = FetchRequest(url, _Asking(part, turn), _headers(part, page, url, tools), _wants_body)
-            answer = await tools.fetcher.fetch(request)
+            answer = await tools.fetcher.fetch(FetchRequest(url, _Asking(part, turn), headers, wants))
         finally:
             if turn.is_open and tried:
                 part.count_request()  # it reached for the host in vain
@@ -124,6 +170,26 @@ async def _ask(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnswer 
     # It was sent both times, and the client was refused a third one of its own accord.
     hung_up = FetchFailure(url, FailureKind.BROKEN, "the server hung up", answer.milliseconds)
     return hung_up if part.may_send() else None
+
+
+def _is_own(part: Slice, url: str) -> bool:
+    try:
+        return PageUrl.parse(url, rules=UrlRules(allow_private=True)).domain == part.lease.name
+    except NameRefusedError:
+        return False
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
+
+
+def _origin(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
+
+
+def _wants_any(_status: int, _content_type: str) -> bool:
+    return True
 
 
 def _headers(part: Slice, page: Taken, url: str, tools: Tools) -> dict[str, str]:
@@ -155,6 +221,7 @@ async def _understood(
         result.last_modified = answer.headers.get("last-modified") or (
             page.last_modified if answer.status == 304 else None
         )
+        result.retry_after_seconds = retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
         if outcome is Outcome.REDIRECTED:
             _redirected(part, page, answer, tools.rules, result)
         elif answer.body is not None:
@@ -276,8 +343,7 @@ def _origin_of(part: Slice, answer: FetchAnswer) -> str | None:
         target = _target(answer, replace(UrlRules(), allow_private=True))
         if target is not None and target[1].domain == part.lease.name:
             url = target[0]
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}"
+    return _origin(url)
 
 
 def _hash(path: str) -> int:

@@ -34,7 +34,9 @@ RULES: dict[str, str] = {
     "pages_path_check": "a page's path starts with / and has at most 2,000 characters",
     "pages_priority_check": "a page's priority goes from 1 to 10",
     "pages_state_check": "a page is pending, fetched or failed",
+    "robots_cache_kind_check": "a robots.txt is rules, open or closed for now",
     "run_domains_budget_check": "a budget is 0 (no limit) or more",
     "run_domains_stop_reason_check": "a run ends for one of the reasons in the list",
+    "sitemaps_state_check": "a sitemap is pending, read or failed",
     "trust_rules_suffix_check": "a suffix starts with its dot and is lower case",
 }

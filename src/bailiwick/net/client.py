@@ -1,7 +1,6 @@
 """Our HTTP client: aiohttp under the guard, with every wait and every size bounded."""
 
 import asyncio
-import ipaddress
 import re
 import socket
 import ssl
@@ -49,10 +48,7 @@ class _AskingRequest(aiohttp.ClientRequest):
 
 
 class _GuardedResolver(AbstractResolver):
-    """DNS, but for what the operator has pinned; what is not permitted is left out.
-
-    That is for the failure's sake: of a name with several refused addresses the connector would say "no connection".
-    """
+    """DNS, but for what the operator has pinned."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -63,11 +59,7 @@ class _GuardedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         known = self._guard.known_address(host, port)
         if known is None:
-            found = await self._dns.resolve(host, port, family)
-            permitted = [each for each in found if self._guard.permits(ipaddress.ip_address(each["host"]), host, port)]
-            if found and not permitted:
-                raise AddressRefusedError(f"{found[0]['host']} is not a public address")
-            return permitted
+            return await self._dns.resolve(host, port, family)
         kind = socket.AF_INET if known.version == 4 else socket.AF_INET6
         return [ResolveResult(hostname=host, host=str(known), port=port, family=kind, proto=0, flags=0)]
 
@@ -231,7 +223,7 @@ def _said(error: BaseException) -> str:
     text = ""
     with suppress(Exception):  # some of aiohttp's errors fail to print themselves
         text = str(error)
-    return " ".join(text.split())[:300]
+    return " ".join(text.replace("\0", " ").split())[:300].encode("utf-8", "replace").decode()
 
 
 def _ms(started: float) -> int:

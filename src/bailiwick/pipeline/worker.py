@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import resource
 import signal
 from collections.abc import Awaitable, Callable
@@ -57,16 +58,21 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
     store = app.body_store
     guard = Guard(allow_private=settings.net.allow_private_networks, resolves=order.resolves)
     rules = UrlRules(allow_private=settings.names.allow_private)
+    name = order.user_agent or user_agent(settings.crawl)
     tools = Tools(
-        fetcher=HttpFetcher(settings.net, guard, user_agent=order.user_agent or user_agent(settings.crawl)),
+        fetcher=HttpFetcher(settings.net, guard, user_agent=name),
         store=store,
         joiner=LinkJoiner(rules),
         rules=rules,
         credentials=Credentials(app.loaded.access),
         max_retries=settings.crawl.max_retries,
         retry_backoff_seconds=settings.crawl.retry_backoff_seconds,
+        agent=product(name),
+        reserve=_nobody,
     )
-    engine = Engine(Desk(app.database, settings, store), tools, settings, order.wanted, say=app.say)
+    engine = Engine(
+        Desk(app.database, settings, store, agent=product(name)), tools, settings, order.wanted, say=app.say
+    )
     told = Told()
     _listen(engine, told, app.say)
     told.tasks.append(asyncio.create_task(watch(engine)))  # type: ignore[arg-type]
@@ -109,6 +115,16 @@ def user_agent(settings: CrawlSettings) -> str:
     if settings.user_agent:
         return settings.user_agent
     return f"Bailiwick/{__version__}" + (f" (+{settings.contact})" if settings.contact else "")
+
+
+def product(agent: str) -> str:
+    """The name by which robots.txt knows us: the User-Agent's first word, without its version."""
+    found = re.match(r"[A-Za-z_-]+", agent)
+    return found[0] if found else "Bailiwick"
+
+
+async def _nobody(_host: str) -> float:
+    raise NotImplementedError("the engine reserves hosts")
 
 
 def raise_file_limit() -> None:

@@ -84,6 +84,7 @@ def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
     target = _merge_standing(conn, source, target, actor)
     _merge_rows(conn, source, target)
     _merge_pages(conn, source, target)
+    _merge_jobs(conn, source, target)
     conn.execute(delete(domains).where(domains.c.id == source.id))
     record(
         conn,
@@ -200,6 +201,7 @@ def _merge_rows(conn: Connection, source: Domain, target: Domain) -> None:
         text(f"""
             update domains as t set {sums}, first_seen_at = least(t.first_seen_at, s.first_seen_at),
                 seed_rank = least(t.seed_rank, s.seed_rank),
+                crawl_depth_reached = greatest(t.crawl_depth_reached, s.crawl_depth_reached),
                 best_confidence_score = greatest(t.best_confidence_score, s.best_confidence_score),
                 notes = nullif(concat_ws(E'\\n', t.notes, s.notes), ''),
                 version = t.version + 1
@@ -207,13 +209,17 @@ def _merge_rows(conn: Connection, source: Domain, target: Domain) -> None:
         pair,
     )
     counted = (*_SUMMED[:5], "pages_waiting", "pages_failed", "pages_refused", "requests_made", "bytes_fetched")
-    progress = ", ".join(f"{name} = t.{name} + s.{name}" for name in counted)
-    columns = ", ".join(counted)
+    latest = ("crawl_depth_reached", "last_request_at")
+    progress = ", ".join(
+        [f"{name} = t.{name} + excluded.{name}" for name in counted]
+        + [f"{name} = greatest(t.{name}, excluded.{name})" for name in latest]
+    )
+    columns = ", ".join((*counted, *latest))
     conn.execute(
         text(f"""
             insert into domain_progress as t (domain_id, {columns}) select :target, {columns}
             from domain_progress as s where s.domain_id = :source
-            on conflict (domain_id) do update set {progress.replace("s.", "excluded.")}"""),  # noqa: S608
+            on conflict (domain_id) do update set {progress}"""),  # noqa: S608
         pair,
     )
     conn.execute(
@@ -229,6 +235,13 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
     """A page that both know is the target's; all others move. Counted anew, because some were known twice."""
     pair = {"source": source.id, "target": target.id}
     columns = ", ".join(column.name for column in pages.c if column.name != "domain_id")
+    # Before the pages: the body that waits is that of a page which gives way.
+    conn.execute(
+        text("""
+            delete from parse_queue as s using pages as t
+            where s.domain_id = :source and t.domain_id = :target and s.path_hash = t.path_hash"""),
+        pair,
+    )
     # By insertion: another domain is another partition, and what is known there already has to give way.
     conn.execute(
         text(f"""
@@ -237,15 +250,53 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
             on conflict do nothing"""),  # noqa: S608 - names of our own
         pair,
     )
-    for table, key in (("parse_queue", "path_hash"), ("outlinks", "url_hash")):
-        conn.execute(
-            text(f"""
-                delete from {table} as s using {table} as t
-                where s.domain_id = :source and t.domain_id = :target and s.{key} = t.{key}"""),  # noqa: S608
-            pair,
-        )
+    conn.execute(
+        text("""
+            delete from outlinks as s using outlinks as t
+            where s.domain_id = :source and t.domain_id = :target and s.url_hash = t.url_hash"""),
+        pair,
+    )
     for name in ("parse_queue", "outlinks", "fetch_log"):
         conn.execute(text(f"update {name} set domain_id = :target where domain_id = :source"), pair)  # noqa: S608
+    conn.execute(
+        text("""
+            with counted as (
+                select count(*) as known, count(*) filter (where state = 'pending') as waiting,
+                       count(*) filter (where state = 'failed') as failed,
+                       (select count(*) from outlinks where domain_id = :target) as outlinks
+                from pages where domain_id = :target
+            ), progress as (
+                update domain_progress
+                set pages_discovered = c.known, pages_waiting = c.waiting, pages_failed = c.failed,
+                    outlinks_found = c.outlinks
+                from counted as c where domain_id = :target and c.known > 0
+            )
+            update domains set pages_discovered = c.known from counted as c where id = :target and c.known > 0"""),
+        pair,
+    )
+
+
+def _merge_jobs(conn: Connection, source: Domain, target: Domain) -> None:
+    """Jobs and runs that know both have one of them: counted together, open as long as one of them was."""
+    pair = {"source": source.id, "target": target.id}
+    conn.execute(
+        text("""
+            update job_domains as t set is_open = true from job_domains as s
+            where t.domain_id = :target and s.domain_id = :source and s.job_id = t.job_id and s.is_open"""),
+        pair,
+    )
+    conn.execute(
+        text("""
+            update run_domains as t
+            set pages_done = t.pages_done + s.pages_done, requests_done = t.requests_done + s.requests_done,
+                error_count = t.error_count + s.error_count, bytes_fetched = t.bytes_fetched + s.bytes_fetched,
+                stop_reason = case when s.ended_at is null and t.ended_at is not null then s.stop_reason
+                                   else t.stop_reason end,
+                ended_at = case when s.ended_at is null then null else t.ended_at end
+            from run_domains as s
+            where t.domain_id = :target and s.domain_id = :source and s.run_id = t.run_id"""),
+        pair,
+    )
     for name, others in (("job_domains", "job_id"), ("run_domains", "run_id")):
         conn.execute(
             text(f"""
@@ -253,17 +304,13 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
                     select 1 from {name} as t where t.domain_id = :target and t.{others} = s.{others})"""),  # noqa: S608
             pair,
         )
+    # As jobs do it when they move: held if only paused ones want it.
     conn.execute(
         text("""
-            with counted as (
-                select count(*) as known, count(*) filter (where state = 'pending') as waiting,
-                       count(*) filter (where state = 'failed') as failed
-                from pages where domain_id = :target
-            ), progress as (
-                update domain_progress
-                set pages_discovered = c.known, pages_waiting = c.waiting, pages_failed = c.failed
-                from counted as c where domain_id = :target and c.known > 0
-            )
-            update domains set pages_discovered = c.known from counted as c where id = :target and c.known > 0"""),
+            update domains as d set is_held = coalesce(w.is_paused and not w.is_running, false)
+            from (select bool_or(j.state = 'paused') as is_paused, bool_or(j.state = 'running') as is_running
+                  from job_domains as jd join jobs as j on j.id = jd.job_id
+                  where jd.domain_id = :target and jd.is_open) as w
+            where d.id = :target"""),
         pair,
     )

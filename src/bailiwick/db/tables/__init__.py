@@ -2,15 +2,19 @@
 
 from bailiwick.db.tables.base import TransactionId, metadata
 from bailiwick.db.tables.crawl import (
+    domain_memory,
     fetch_log,
+    host_gates,
     job_domains,
     jobs,
     outlinks,
     packs,
     pages,
     parse_queue,
+    robots_cache,
     run_domains,
     runs,
+    sitemaps,
 )
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
@@ -18,10 +22,12 @@ from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, 
 __all__ = [
     "TransactionId",
     "crawl_queue",
+    "domain_memory",
     "domain_progress",
     "domains",
     "events",
     "fetch_log",
+    "host_gates",
     "job_domains",
     "jobs",
     "members",
@@ -32,9 +38,11 @@ __all__ = [
     "page_requests",
     "pages",
     "parse_queue",
+    "robots_cache",
     "run_domains",
     "runs",
     "settings",
+    "sitemaps",
     "state_moves",
     "trust_rules",
     "workers",

@@ -201,3 +201,51 @@ packs = Table(
     UniqueConstraint("file", name="packs_file_key"),
     CheckConstraint("bytes >= 0", name="packs_bytes_check"),
 )
+
+robots_cache = Table(
+    "robots_cache",
+    metadata,
+    Column("origin", Text, primary_key=True),
+    always("kind", Text),
+    Column("status", SmallInteger),
+    Column("body", Text),
+    Column("error", Text),
+    moment("fetched_at"),
+    Column("expires_at", TIME, nullable=False),
+    CheckConstraint("kind in ('rules', 'open', 'closed_for_now')", name="robots_cache_kind_check"),
+)
+
+host_gates = Table(
+    "host_gates",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("next_at", TIME, nullable=False),
+    moment("updated_at"),
+)
+
+sitemaps = Table(
+    "sitemaps",
+    metadata,
+    _key("domain_id"),
+    _key("url_hash"),
+    always("url", Text),
+    always("state", Text, "'pending'"),
+    always("level", SmallInteger, "0"),
+    always("entries_taken", BigInteger, "0"),
+    always("tries", SmallInteger, "0"),
+    moment("next_at"),
+    Column("last_read_at", TIME),
+    Column("last_error", Text),
+    CheckConstraint("state in ('pending', 'read', 'failed')", name="sitemaps_state_check"),
+)
+
+domain_memory = Table(
+    "domain_memory",
+    metadata,
+    _of("domain_id", "domains", owner="domain_memory"),
+    Column("traps", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    Column("refusals", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    Column("not_before", TIME),
+    always("backoffs", SmallInteger, "0"),
+    moment("updated_at"),
+)

@@ -220,10 +220,10 @@ class TextFormat:
         lines, _, rest = (self._rest + text.replace("\r", "\n")).rpartition("\n")
         # A line that is too long is cut, and stays too long until its end.
         self._rest = rest.lstrip()[: 2 * LONGEST_URL]
-        for url in _URL_LINE.findall(lines):
+        for url in map(str.rstrip, _URL_LINE.findall(lines)):
             if len(url) <= LONGEST_URL:
                 self._has_urls = True
-                self._deliver(Entry(EntryKind.PAGE, url.rstrip()))
+                self._deliver(Entry(EntryKind.PAGE, url))
 
     def close(self) -> None:
         self.feed("\n")

@@ -10,10 +10,10 @@ _ALL = key_of(Kind.DATES, "")
 
 
 class Calendars:
-    """Dates found on other pages are vouched for, and so are the days of a month that is. The rest is budgeted.
+    """A date found on a page without one is vouched for, and so are the days of such a month. Others are budgeted.
 
-    Tally of a family of dates: found = admitted that were found on another date; new = dates that led to a new page
-    which is no date; dup = vouched ones.
+    Tally of a family of dates: found = admitted that nobody vouched for; run = of these, since the last yield; new =
+    yields: dates that led to a new page without one; dup = dates fetched.
     """
 
     def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings, today: date) -> None:
@@ -25,36 +25,39 @@ class Calendars:
         admitted = key_of(Kind.ADMITTED, path)
         if self._memory.has(admitted):
             return False
-        tally = self._tallies.at(span.family)
-        is_vouched = found_on is None or (span.is_within(found_on) and self._memory.has(_vouched(found_on)))
-        if self._is_spent(tally, span, is_vouched=is_vouched):
-            return True
-        self._memory.add(admitted)
-        if is_vouched:
-            tally.debit()
+        family, together = self._tallies.at(span.family), self._tallies.at(_ALL)
+        if self._is_vouched(span, found_on) and not self._is_barren(family):
             if span.days > 1:
                 self._memory.add(_vouched(span))
+        elif self._is_spent(family, 1) or self._is_spent(together, 4) or self._is_far(span, family):
+            return True
         else:
-            tally.spend()
-            self._tallies.at(_ALL).spend()
+            family.spend_in_row()
+            together.spend_in_row()
+        self._memory.add(admitted)
         return False
+
+    def learn(self, span: Span) -> None:
+        """A page with a date was fetched."""
+        self._tallies.at(span.family).debit()
 
     def yielded(self, span: Span) -> None:
         """A page with a date led to a new page without one."""
-        self._tallies.at(span.family).credit()
-        self._tallies.at(_ALL).credit()
+        for tally in (self._tallies.at(span.family), self._tallies.at(_ALL)):
+            tally.credit()
+            tally.run = 0
 
-    def _is_spent(self, tally: Tally, span: Span, *, is_vouched: bool) -> bool:
-        settings, together = self._settings, self._tallies.at(_ALL)
-        growth = settings.calendar_growth
-        if is_vouched:
-            return tally.dup >= settings.calendar_vouched + growth * tally.new
-        is_usual = self._first <= span.start < self._last
-        return (
-            tally.found >= settings.calendar_pages + growth * tally.new
-            or together.found >= 4 * settings.calendar_pages + growth * together.new
-            or (not is_usual and 2 * tally.new < tally.found)
-        )
+    def _is_vouched(self, span: Span, found_on: Span | None) -> bool:
+        return found_on is None or (span.is_within(found_on) and self._memory.has(_vouched(found_on)))
+
+    def _is_barren(self, family: Tally) -> bool:
+        return family.dup >= 2 * self._settings.calendar_pages and 20 * family.new < family.dup
+
+    def _is_spent(self, tally: Tally, factor: int) -> bool:
+        return tally.run >= factor * self._settings.calendar_pages and tally.found >= 2 * tally.new
+
+    def _is_far(self, span: Span, family: Tally) -> bool:
+        return not self._first <= span.start < self._last and family.found >= 2 * family.new
 
 
 def _vouched(span: Span) -> int:

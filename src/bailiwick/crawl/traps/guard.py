@@ -79,7 +79,7 @@ class TrapGuard:
         head, _, query = path.partition("?")
         cut = head.rfind("/") + 1
         folder, last = folder_of(head[:cut]), head[cut:]
-        if folder.is_suspect or last in folder.names or len(path) > self._max_chars:
+        if folder.is_doubled or last in folder.names or len(path) > self._max_chars or len(folder.names) >= self._max_segments:
             rule = self._misshapen(path, folder, last)
             if rule is not None:
                 return self._refused(rule)
@@ -158,7 +158,9 @@ class TrapGuard:
         if is_new_content and not is_again:
             if token is not None:
                 self._sessions.learn(token, is_known_text=is_known_text)
-            head = rest.partition("?")[0]
+            head, _, query = rest.partition("?")
+            if (span := span_of(head, query)) is not None:
+                self._calendars.learn(span)
             self._repetitions.learn(tuple(filter(None, head.split("/"))), is_known_text=is_known_text)
             self._families.learn(rest, folder_of(head[: head.rfind("/") + 1]), is_known_text=is_known_text)
             if text_hash is not None:

@@ -115,6 +115,10 @@ class Tally:
     def spend(self) -> None:
         self.found = min(self.found + 1, _MOST)
 
+    def spend_in_row(self) -> None:
+        self.spend()
+        self.run = min(self.run + 1, _MOST)
+
     def credit(self) -> None:
         self.new = min(self.new + 1, _MOST)
 

@@ -47,17 +47,15 @@ class TrapSettings:
     session_rests: int = 4
     """A token that goes with no more pages than this is an id (/commit/3f2a…), whatever it looks like."""
 
-    calendar_pages: int = 40
-    """Dates that a family of them (/calendar/2026/11) may find by itself, and for all families together 4 times that."""
-    calendar_growth: int = 4
-    """More of them for each that led to a new page which is no date."""
-    calendar_vouched: int = 5_000
-    """Dates of a family that are found on other pages; ten years of days are 3,652."""
+    calendar_pages: int = 32
+    """Dates that a family of them (/calendar/2026/11) may find by itself, one after another, while none of its dates
+    leads to a new page without one; 4 times that for all families together. After twice that, dates that are found on
+    other pages are no longer free, either."""
     calendar_years_back: int = 30
     calendar_years_ahead: int = 2
-    """Where a family leads to little else, dates that it finds by itself are refused outside of these years."""
+    """Where most dates of a family lead to nothing else, those outside of these years are refused."""
 
-    facet_combinations: int = 32
+    facet_combinations: int = 24
     """Combinations of known values for one path. Half of it for one set of parameter names, 4 times it for all paths
     of a first folder, and twice each of these for combinations that are found on another path's pages."""
     facet_growth: int = 4

@@ -20,8 +20,8 @@ class Folder:
     """The same for folders that differ in numbers only."""
     pattern: str
     names: tuple[str, ...]
-    is_suspect: bool
-    """It is deep, or has a name twice."""
+    is_doubled: bool
+    """It has a name twice."""
     is_odd: bool
     """May hold a date or a token."""
 
@@ -32,7 +32,7 @@ def folder_of(directory: str) -> Folder:
     pattern = directory.translate(_NO_DIGITS)
     names = tuple(name for name in directory.split("/") if name)
     is_odd = _FOUR_DIGITS.search(directory) is not None or any(is_odd_name(name) for name in names)
-    return Folder(key_of(Kind.FOLDER, pattern), pattern, names, len(names) > 9 or most_of(names) > 1, is_odd)
+    return Folder(key_of(Kind.FOLDER, pattern), pattern, names, most_of(names) > 1, is_odd)
 
 
 def is_odd_name(name: str) -> bool:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bailiwick.net.sitemaps import Entry, EntryKind, SitemapLimits, SitemapReader
@@ -48,7 +48,7 @@ EXPECTED = {
     "bad bytes": [*PAGES[:2], Entry(PAGE, "https://example.org/caf\ufffd")],
     "large": [Entry(PAGE, f"https://example.org/{number}") for number in range(5_000)],
     "large text": [Entry(PAGE, f"https://example.org/{number}") for number in range(8_000)],
-    "large gzip": [Entry(PAGE, f"https://example.org/{number}") for number in range(20_000)],
+    "large gzip": [Entry(PAGE, f"https://example.org/{number}") for number in range(4_000)],
 }
 
 
@@ -64,8 +64,8 @@ def test_whole_files(name: str) -> None:
     ("name", "count"),
     [
         ("torn", 1), ("mismatched", 1), ("bare ampersand", 2_000), ("undefined entity", 3), ("billion laughs", 0),
-        ("document type", 0), ("html", 0), ("html, no type", 0), ("json", 0), ("gzip without its end", 20_000),
-        ("gzip with a wrong sum", 20_000), ("only the magic", 0), ("deep", 0), ("endless comment", 2),
+        ("document type", 0), ("html", 0), ("html, no type", 0), ("json", 0), ("gzip without its end", 4_000),
+        ("gzip with a wrong sum", 4_000), ("only the magic", 0), ("deep", 0), ("endless comment", 2),
         ("endless tag", 2),
     ],
 )  # fmt: skip
@@ -80,8 +80,8 @@ def test_broken_files_yield_what_came_before(name: str, count: int) -> None:
 def test_half_a_gzip_yields_about_half(name: str) -> None:
     entries, reader = read(BROKEN[name])
     assert reader.is_broken
-    assert 8_000 < len(entries) < 12_000
-    sound = len(entries) - 20  # bytes gone bad mean something for a while
+    assert 1_600 < len(entries) < 2_400
+    sound = len(entries) * 9 // 10  # bytes gone bad mean something for a while
     assert entries[:sound] == EXPECTED["large gzip"][:sound]
 
 
@@ -96,6 +96,7 @@ def pieces(data: bytes, cuts: Iterable[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(places)]
 
 
+@settings(deadline=None)
 @given(st.sampled_from([*SAMPLES, *BROKEN]), st.lists(st.integers(0, 1 << 20), max_size=12))
 def test_pieces_make_no_difference(name: str, cuts: list[int]) -> None:
     data = (SAMPLES | BROKEN)[name]

@@ -60,6 +60,8 @@ def summarise(progress: "Progress", *, as_json: bool) -> None:
 def next_step(known: "DomainProgress") -> str:
     """Why it stopped, and what to do now."""
     if known.reason is None:
+        if known.next_in_seconds and known.why:
+            return f"{known.why}: tried again in {known.next_in_seconds / 60:.0f} min"
         if known.next_in_seconds:
             return f"{known.pages_waiting:,} pages wait for a retry in {known.next_in_seconds:.0f} s: run again"
         return "goes on: run again"

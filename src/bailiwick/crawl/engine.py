@@ -17,7 +17,7 @@ from bailiwick.base.telemetry import LogEvent, logger
 from bailiwick.crawl.desk import Desk, Opened
 from bailiwick.crawl.facts import Ending, SendingEnds, boottime
 from bailiwick.crawl.html import Parsed, parse_page
-from bailiwick.crawl.isolation import IsolatedParser
+from bailiwick.crawl.isolation import LARGE_BYTES, IsolatedParser
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.progress import Progress
 from bailiwick.crawl.results import Taken
@@ -226,7 +226,12 @@ class Engine:
         self._fetch_more(part)
 
     def _parser(self, part: Slice) -> Callable[[bytes, str, str], Awaitable[Parsed]]:
-        return self._isolated.parse if part.lease.crashes >= _ISOLATED_FROM_CRASHES else _parse_here
+        return self._isolated.parse if part.lease.crashes >= _ISOLATED_FROM_CRASHES else self._parse
+
+    async def _parse(self, body: bytes, content_type: str, host: str) -> Parsed:
+        if len(body) >= LARGE_BYTES:
+            return await self._isolated.parse(body, content_type, host)
+        return parse_page(body, content_type, host)
 
     # The ends of slices
 
@@ -368,7 +373,3 @@ class Engine:
 
 def _must_flush(part: Slice, most: int, limit_seconds: float, now: float) -> bool:
     return len(part.results) >= most or part.is_urgent or part.is_starved or part.oldest_age(now) >= limit_seconds
-
-
-async def _parse_here(body: bytes, content_type: str, host: str) -> Parsed:
-    return parse_page(body, content_type, host)

@@ -1,4 +1,5 @@
-"""Parsing in a disposable child process, for domains whose worker has died twice: a page may be what kills it.
+"""Parsing in a disposable child process: for large bodies, which may keep a parser busy for long (nested elements and
+attributes by the ten thousand), and for domains whose worker has died twice: a page may be what kills it.
 
 The child is a plain program that reads one body after another; only a page whose child died by itself three times is
 poison, so that killing workers from outside condemns no healthy page.
@@ -15,7 +16,14 @@ from bailiwick.crawl.html import Parsed, parse_page
 ATTEMPTS = 3
 _LENGTH = struct.Struct(">III")
 _ANSWER = struct.Struct(">I")
-_SECONDS = 30.0
+_SECONDS = 10.0
+LARGE_BYTES = 100_000
+"""From this size on a body is parsed apart: the event loop belongs to a thousand domains (lexbor is quadratic in the
+depth of a document and in the number of an element's attributes: 200 KB took 3 s)."""
+
+
+class SlowPageError(Exception):
+    """The page took too long to parse."""
 
 
 class PoisonError(Exception):
@@ -30,25 +38,28 @@ class IsolatedParser:
         self._turn = asyncio.Lock()
 
     async def parse(self, body: bytes, content_type: str, host: str) -> Parsed:
-        """Like `parse_page`. PoisonError when three children died over it."""
+        """Like `parse_page`. PoisonError when three children died over it, SlowPageError when one did not end."""
         async with self._turn:
             for _ in range(ATTEMPTS):
+                child = self._child or await self._start()
                 try:
                     async with asyncio.timeout(_SECONDS):
-                        return await self._ask(body, content_type, host)
-                except (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError):
+                        return await self._ask(child, body, content_type, host)
+                except TimeoutError:
+                    await self._drop()
+                    raise SlowPageError(f"it takes more than {_SECONDS:.0f} s to parse") from None
+                except (OSError, EOFError, asyncio.IncompleteReadError):
                     await self._drop()
                 except BaseException:
                     await self._drop()  # it still owes an answer, which must not become the next page's
                     raise
-        raise PoisonError
+        raise PoisonError("it kills the parser")
 
     async def close(self) -> None:
         async with self._turn:
             await self._drop()
 
-    async def _ask(self, body: bytes, content_type: str, host: str) -> Parsed:
-        child = self._child or await self._start()
+    async def _ask(self, child: asyncio.subprocess.Process, body: bytes, content_type: str, host: str) -> Parsed:
         if child.stdin is None or child.stdout is None:
             raise EOFError
         kind, name = content_type.encode(), host.encode()

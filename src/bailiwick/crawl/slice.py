@@ -79,8 +79,8 @@ class Slice:
 
     @property
     def concurrency(self) -> int:
-        """One at a time until the origin is known: it is learned by the first page."""
-        return self.lease.max_concurrent_requests if self.base_url else 1
+        """One at a time until origin and robots.txt are known: both are learned with the first page."""
+        return self.lease.max_concurrent_requests if self.base_url in self.robots else 1
 
     def next_page(self) -> Taken | None:
         """The next page to fetch, if one may be started now."""

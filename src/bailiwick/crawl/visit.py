@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from bailiwick.base.errors import NameRefusedError
 from bailiwick.crawl.html import Parsed, header_says_noindex
-from bailiwick.crawl.isolation import PoisonError
+from bailiwick.crawl.isolation import PoisonError, SlowPageError
 from bailiwick.crawl.outcomes import HTML_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
 from bailiwick.crawl.results import PageResult, Taken
 from bailiwick.crawl.robots import verdict_for
@@ -184,8 +184,9 @@ def _host(url: str) -> str:
 
 
 def _origin(url: str) -> str:
+    """Scheme and host; what a redirect puts in front of the host as credentials is dropped."""
     scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}"
+    return f"{scheme}://{rest.partition('/')[0].rpartition('@')[2]}"
 
 
 def _wants_any(_status: int, _content_type: str) -> bool:
@@ -210,6 +211,8 @@ async def _understood(
     part: Slice, page: Taken, answer: FetchAnswer | FetchFailure, tools: Tools, parse: Parse
 ) -> PageResult:
     outcome = outcome_of(answer)
+    if outcome is Outcome.UNCHANGED and page.body_hash is None:
+        outcome = Outcome.CLIENT_ERROR  # a 304 to a question that was not asked
     result = PageResult(page, outcome, MEANINGS[outcome].effect, milliseconds=answer.milliseconds)
     if isinstance(answer, FetchFailure):
         result.error = answer.message
@@ -251,8 +254,11 @@ async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, par
     result.is_html = True
     try:
         parsed = await parse(body, answer.headers.get("content-type", ""), part.lease.name.host)
-    except PoisonError:
-        result.outcome, result.effect, result.error = Outcome.POISON, Effect.FAILED, "it kills the parser"
+    except SlowPageError as error:
+        result.outcome, result.effect, result.error = Outcome.TIMEOUT, Effect.RETRY, str(error)
+        return
+    except PoisonError as error:
+        result.outcome, result.effect, result.error = Outcome.POISON, Effect.FAILED, str(error)
         return
     result.text_hash = parsed.text_hash
     result.images = parsed.images
@@ -331,7 +337,8 @@ def _target(answer: FetchAnswer, rules: UrlRules) -> tuple[str, PageUrl] | None:
     location = answer.headers.get("location", "").strip()
     try:
         where = PageUrl.parse(location, base=answer.url, rules=rules)
-        return join_url(answer.url, location).partition("#")[0], where
+        url = join_url(answer.url, location).partition("#")[0]
+        return f"{_origin(url)}/{url.partition('://')[2].partition('/')[2]}", where
     except (NameRefusedError, ValueError):
         return None
 

@@ -130,13 +130,18 @@ class HttpFetcher:
         finally:
             response.release()
 
+    async def _next(self, response: aiohttp.ClientResponse) -> bytes:
+        """The next bytes; none at the end. Timed by ourselves: a broken chunk stops aiohttp's own timer."""
+        async with asyncio.timeout(self._settings.idle_timeout_seconds):
+            return await response.content.readany()
+
     async def _read(self, response: aiohttp.ClientResponse, headers: Mapping[str, str]) -> tuple[bytes, int, bool]:
         """(body without its coding, bytes that came in, whether the limit cut it or its coding breaks off)."""
         limit = self._settings.max_body_bytes
         coded = decoder(headers.get("content-encoding", ""))
         pieces: list[bytes] = []
         length = received = 0
-        async for piece in response.content.iter_any():
+        while piece := await self._next(response):
             received += len(piece)
             plain = coded.feed(piece, limit - length + 1) if coded else piece
             pieces.append(plain)

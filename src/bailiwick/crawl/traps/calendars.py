@@ -4,16 +4,18 @@ from datetime import date
 
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
 from bailiwick.crawl.traps.rules import TrapSettings
-from bailiwick.crawl.traps.shapes import Span
+from bailiwick.crawl.traps.shapes import WIDTHS, Span
 
-_ALL = key_of(Kind.DATES, "")
+_ALL = key_of(Kind.WIDTH, "")
+_WIDTHS = {days: key_of(Kind.WIDTH, str(days)) for days in WIDTHS}
 
 
 class Calendars:
     """A date found on a page without one is vouched for, and so are the days of such a month. Others are budgeted.
 
-    Tally of a family of dates: found = admitted that nobody vouched for; run = of these, since the last yield; new =
-    yields: dates that led to a new page without one; dup = dates fetched.
+    A date yields when it leads to a new page without one: that speaks for its family, and for all wider spans (a month
+    whose days yield). Tally of a family of dates, of each width, and of all dates together: found = admitted that nobody
+    vouched for; run = of these, since the last yield; new = yields; dup = dates fetched.
     """
 
     def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings, today: date) -> None:
@@ -25,15 +27,15 @@ class Calendars:
         admitted = key_of(Kind.ADMITTED, path)
         if self._memory.has(admitted):
             return False
-        family, together = self._tallies.at(span.family), self._tallies.at(_ALL)
-        if self._is_vouched(span, found_on) and not self._is_barren(family):
+        tallies = self._tallies_of(span)
+        if self._is_vouched(span, found_on) and not self._is_barren(*tallies):
             if span.days > 1:
                 self._memory.add(_vouched(span))
-        elif self._is_spent(family, 1) or self._is_spent(together, 4) or self._is_far(span, family):
+        elif self._is_spent(span, *tallies):
             return True
         else:
-            family.spend_in_row()
-            together.spend_in_row()
+            for tally in (*tallies, self._tallies.at(_ALL)):
+                tally.spend_in_row()
         self._memory.add(admitted)
         return False
 
@@ -43,21 +45,27 @@ class Calendars:
 
     def yielded(self, span: Span) -> None:
         """A page with a date led to a new page without one."""
-        for tally in (self._tallies.at(span.family), self._tallies.at(_ALL)):
+        wider = [_WIDTHS[days] for days in _WIDTHS if days > span.days]
+        for key in (span.family, _ALL, *wider):
+            tally = self._tallies.at(key)
             tally.credit()
             tally.run = 0
+
+    def _tallies_of(self, span: Span) -> tuple[Tally, Tally]:
+        return self._tallies.at(span.family), self._tallies.at(_WIDTHS[span.days])
 
     def _is_vouched(self, span: Span, found_on: Span | None) -> bool:
         return found_on is None or (span.is_within(found_on) and self._memory.has(_vouched(found_on)))
 
-    def _is_barren(self, family: Tally) -> bool:
-        return family.dup >= 2 * self._settings.calendar_pages and 20 * family.new < family.dup
+    def _is_barren(self, family: Tally, width: Tally) -> bool:
+        return family.dup >= 2 * self._settings.calendar_pages and 20 * (family.new + width.new) < family.dup
 
-    def _is_spent(self, tally: Tally, factor: int) -> bool:
-        return tally.run >= factor * self._settings.calendar_pages and tally.found >= 2 * tally.new
-
-    def _is_far(self, span: Span, family: Tally) -> bool:
-        return not self._first <= span.start < self._last and family.found >= 2 * family.new
+    def _is_spent(self, span: Span, family: Tally, width: Tally) -> bool:
+        pages, together = self._settings.calendar_pages, self._tallies.at(_ALL)
+        if family.found < 2 * family.new:
+            return False
+        is_usual = self._first <= span.start < self._last
+        return min(family.run, width.run) >= pages or together.run >= 4 * pages or not (is_usual or width.new)
 
 
 def _vouched(span: Span) -> int:

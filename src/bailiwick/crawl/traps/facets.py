@@ -21,10 +21,12 @@ class Facets:
             return False
         memory, path = self._memory, f"{head}?{query}"
         admitted = key_of(Kind.ADMITTED, path)
-        whole = key_of(Kind.WHOLE, f"{head}?{'&'.join(filters)}&{'&'.join(pages)}")
+        # Two keys, because nothing but this memory, which may err, stands against the page.
+        sorted_path = f"{head}?{'&'.join(filters)}&{'&'.join(pages)}"
+        whole = [key_of(kind, sorted_path) for kind in (Kind.WHOLE, Kind.WHOLE_AGAIN)]
         combination = key_of(Kind.COMBINATION, f"{head}?{'&'.join(filters)}")
         is_known = memory.has(admitted)
-        if not is_known and memory.has(whole):
+        if not is_known and all(map(memory.has, whole)):
             return True  # the same in another order
         news = [memory.add(key_of(Kind.PARAMETER, f"{head}?{pair}")) for pair in filters]
         if not is_known and len(filters) > 1 and not any(news) and not memory.has(combination):
@@ -32,7 +34,7 @@ class Facets:
                 return True
             for key, _ in self._budgets(head, query):
                 self._tallies.at(key).spend()
-        for key in (admitted, whole, combination):
+        for key in (admitted, *whole, combination):
             memory.add(key)
         return False
 

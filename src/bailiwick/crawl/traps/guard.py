@@ -79,7 +79,12 @@ class TrapGuard:
         head, _, query = path.partition("?")
         cut = head.rfind("/") + 1
         folder, last = folder_of(head[:cut]), head[cut:]
-        if folder.is_doubled or last in folder.names or len(path) > self._max_chars or len(folder.names) >= self._max_segments:
+        if (
+            folder.is_doubled
+            or last in folder.names
+            or len(path) > self._max_chars
+            or len(folder.names) >= self._max_segments
+        ):
             rule = self._misshapen(path, folder, last)
             if rule is not None:
                 return self._refused(rule)
@@ -132,7 +137,11 @@ class TrapGuard:
         """A date, or a combination of filters, that leads to a new page of another kind was worth its fetch."""
         on = self._on
         is_other = span is None if on.span else path.partition("?")[0] != on.head
-        if not is_other or self._memory.has(key_of(Kind.FETCHED, path)) or not self._memory.add(key_of(Kind.YIELD, path)):
+        if (
+            not is_other
+            or self._memory.has(key_of(Kind.FETCHED, path))
+            or not self._memory.add(key_of(Kind.YIELD, path))
+        ):
             return
         on.has_yielded = True
         if on.span is not None:

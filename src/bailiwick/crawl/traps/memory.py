@@ -38,6 +38,8 @@ class Kind(IntEnum):
     FAMILY = 16
     LEVEL = 17
     TWICE = 18
+    WHOLE_AGAIN = 19
+    WIDTH = 20
 
 
 def key_of(kind: Kind, text: str) -> int:

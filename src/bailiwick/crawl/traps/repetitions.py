@@ -2,7 +2,7 @@
 
 from bailiwick.crawl.traps.memory import Kind, Tallies, key_of
 from bailiwick.crawl.traps.rules import TrapSettings
-from bailiwick.crawl.traps.shapes import most_of, repeats_in
+from bailiwick.crawl.traps.shapes import most_of
 
 _TWICE = key_of(Kind.TWICE, "")
 
@@ -23,10 +23,25 @@ class Repetitions:
         limit = self._settings.max_repeats
         return most > limit or repeats_in(names) >= limit or self._is_closed()
 
-    def learn(self, names: tuple[str, ...], *, is_known_text: bool) -> None:
-        if most_of(names) > 1:
+    def learn(self, head: str, *, is_known_text: bool) -> None:
+        if most_of(tuple(filter(None, head.split("/")))) > 1:
             self._tallies.at(_TWICE).learn(is_known_text=is_known_text)
 
     def _is_closed(self) -> bool:
         tally = self._tallies.get(_TWICE)
         return tally is not None and tally.run >= self._settings.repeat_run and tally.dup > 4 * tally.new
+
+
+def repeats_in(names: tuple[str, ...]) -> int:
+    """How often in a row the same sequence of names comes, at most; of numbers alone it does not count."""
+    return max((_run(names, size) for size in range(1, len(names) // 2 + 1)), default=1)
+
+
+def _run(names: tuple[str, ...], size: int) -> int:
+    """The most times in a row that a sequence of this many names comes."""
+    most = same = 0
+    for at in range(size, len(names)):
+        same = same + 1 if names[at] == names[at - size] else 0
+        if same >= size and not all(name.isdigit() for name in names[at - size + 1 : at + 1]):
+            most = max(most, same // size)
+    return most + 1

@@ -58,7 +58,7 @@ class TrapSettings:
     facet_combinations: int = 24
     """Combinations of known values for one path. Half of it for one set of parameter names, 4 times it for all paths
     of a first folder, and twice each of these for combinations that are found on another path's pages."""
-    facet_growth: int = 4
+    facet_growth: int = 2
     """More of them for each that led to a new page on another path."""
 
     family_pages: int = 2_000

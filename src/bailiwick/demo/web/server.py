@@ -71,9 +71,10 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for connection in list(self._connections):
-            connection.hang_up()
         while self._connections:
+            # Again and again: one that was being accepted joins late.
+            for connection in list(self._connections):
+                connection.hang_up()
             await asyncio.sleep(0)
         await asyncio.sleep(0)  # for what these had still been answering
 

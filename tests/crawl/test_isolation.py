@@ -173,9 +173,9 @@ def test_a_child_that_hangs_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> N
             await parser.parse(b"", UTF8, HOST)
             hanging = parser.pids[0]
             os.kill(hanging, signal.SIGSTOP)
-            before = time.monotonic()
+            with pytest.raises(isolation.SlowPageError):
+                await parser.parse(page(1), UTF8, HOST)
             assert (await parser.parse(page(1), UTF8, HOST)).hrefs[0] == "/1"
-            assert 1.5 < time.monotonic() - before < 8
             assert len(parser.pids) == 2
             assert not psutil.pid_exists(hanging)
 

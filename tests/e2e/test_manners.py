@@ -95,3 +95,36 @@ def test_a_host_that_asks_for_a_pause_gets_it(land_of: MakeLand) -> None:
     assert later[0].received - entries[refused].received >= 5.5
     assert land.fetched(A) == web[A].reachable()
     land.check()
+
+
+def test_sitemaps_and_feeds_name_pages(land_of: MakeLand) -> None:
+    """From robots.txt and from the page: an index, a gzipped list, a feed; pages there have depth 1."""
+    import gzip
+    from dataclasses import replace
+
+    web = Web.generate(7, hosts=[A], pages_per_host=6, noise=False)
+    site = web[A]
+    home = site.page("/")
+    assert home is not None
+    for path in ("/by-list", "/by-feed", "/deep/by-list"):
+        site.add(replace(home, path=path, body=f"<html><body>{path}</body></html>"))
+    land = land_of(web)
+    here = f"http://{land.name(A)}"
+    site.robots = f"User-agent: *\nDisallow: /deep/\nSitemap: {here}/index.xml\nSitemap: http://other.test/no.xml\n"
+    index = f"<sitemapindex><sitemap><loc>{here}/list.xml.gz</loc></sitemap></sitemapindex>"
+    urls = f"<urlset><url><loc>{here}/by-list</loc></url><url><loc>{here}/deep/by-list</loc></url></urlset>"
+    feed = f"<rss version='2.0'><channel><item><link>{here}/by-feed</link></item></channel></rss>"
+    site.behave("/index.xml", b.content("application/xml", index.encode()))
+    site.behave("/list.xml.gz", b.content("application/gzip", gzip.compress(urls.encode())))
+    site.behave("/feed.xml", b.content("application/rss+xml", feed.encode()))
+    link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml"></head>'
+    site.behave("/", lambda _, answer: replace(answer, body=str(answer.body).replace("</head>", link)))
+    land.crawl(land.name(A), "--depth", "0")
+    assert "/index.xml" not in paths(land)
+    land.crawl(land.name(A), "--depth", "all")
+    found = {row.path: row.depth for row in land.rows("select path, depth from pages where last_status = 200")}
+    assert (found["/by-list"], found["/by-feed"]) == (1, 1)
+    assert "/deep/by-list" not in paths(land)
+    assert {row.state for row in land.rows("select state from sitemaps")} == {"read"}
+    assert land.running.log.entries("other.test") == []
+    land.check()

@@ -14,18 +14,18 @@ from bailiwick.crawl.flush import SQL, flush
 from bailiwick.crawl.outcomes import MEANINGS, StopReason
 from bailiwick.crawl.results import Batch, Flushed, Taken
 from bailiwick.crawl.runs import Assignment
-from bailiwick.crawl.slice import Slice
+from bailiwick.crawl.sitemaps import SitemapDue
+from bailiwick.crawl.slice import HOME_HASH, Slice
 from bailiwick.db.engine import Database
 from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Actor
-from bailiwick.model.urls import UrlRules, page_key
+from bailiwick.model.urls import UrlRules
 from bailiwick.net.robots import RobotsVerdict, decide
 from bailiwick.ports import BodyStore
 from bailiwick.registry import workers
 from bailiwick.registry.leases import Lease, Rules, Wish, claim, renew
 from bailiwick.registry.release import BlockCode, Outcome, release_all
 
-HOME_HASH = int.from_bytes(page_key("/"), "big", signed=True)
 _OTHER_HOST_DELAY_SECONDS = 2.0
 _REFUSALS = frozenset({"pending_review", "rejected", "suspended", "blacklisted", "no_funds_this_year"})
 
@@ -166,6 +166,15 @@ class Desk:
                 Taken(path_hash, path, depth, retries, state, etag, last_modified, body_hash, text_hash)
             )
         return pages
+
+    def next_sitemaps(self, slices: Sequence[Slice]) -> dict[int, SitemapDue]:
+        """The next sitemap of each that is due, if there is one."""
+        with self._database.read() as conn:
+            rows = conn.exec_driver_sql(SQL["next_sitemaps"], {"ids": [s.lease.domain_id for s in slices]})
+            return {
+                row.domain_id: SitemapDue(row.url_hash, row.url, row.level, row.entries_taken, row.tries)
+                for row in rows
+            }
 
     def outlook(self, slices: Sequence[Slice]) -> dict[int, Outlook]:
         """Why there is nothing to take."""

@@ -6,7 +6,7 @@ flush, release, take pages, obey, renew, claim. So nothing about a domain is eve
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -21,6 +21,7 @@ from bailiwick.crawl.isolation import LARGE_BYTES, IsolatedParser
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.progress import Progress
 from bailiwick.crawl.results import Taken
+from bailiwick.crawl.sitemaps import SitemapDue, read_sitemap
 from bailiwick.crawl.slice import GRACE_SECONDS, Slice
 from bailiwick.crawl.visit import Tools, visit
 from bailiwick.net.gates import Pace
@@ -119,6 +120,7 @@ class Engine:
         now = time.monotonic()
         await self._flush(self._due_for_flush(now))
         await self._end_slices(now)
+        await self._read_sitemaps()
         await self._take_pages()
         if now - self._controlled >= _CONTROL_SECONDS:
             self._controlled = now
@@ -180,6 +182,30 @@ class Engine:
                     wait = max(outlook.next_in_seconds, 0.05)  # what was not due when we looked may be due by now
                     asyncio.get_running_loop().call_later(wait, self._look_again, self._open[domain_id])
 
+    async def _read_sitemaps(self) -> None:
+        """One at a time a domain, beside its pages, once its origin is known."""
+        hungry = [
+            p for p in self._open.values() if p.wants_sitemaps and not p.reads_sitemap and p.base_url and not p.stop
+        ]
+        if not hungry:
+            return
+        due = await self._ask(self._desk.next_sitemaps, hungry)
+        for part in hungry:
+            part.wants_sitemaps = part.lease.domain_id in due
+            if part.wants_sitemaps:
+                part.reads_sitemap = True
+                self._spawn(part, self._sitemap(part, due[part.lease.domain_id]))
+
+    async def _sitemap(self, part: Slice, due: SitemapDue) -> None:
+        try:
+            await read_sitemap(part, due, self._tools)
+        except Exception as error:  # noqa: BLE001 - a sitemap is a help, not a need
+            logger().error(LogEvent.PAGE_FAILED, domain=part.lease.name.name, path=due.url, error=repr(error))
+            part.wants_sitemaps = False
+        finally:
+            part.reads_sitemap = False
+            self._wake.set()
+
     def _look_again(self, part: Slice) -> None:
         part.look_again()
         self._wake.set()
@@ -190,12 +216,15 @@ class Engine:
 
     def _fetch_more(self, part: Slice) -> None:
         while (page := part.next_page()) is not None:
-            task = asyncio.create_task(self._fetch(part, page))
-            tasks = self._tasks.setdefault(part.lease.domain_id, set())
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+            self._spawn(part, self._fetch(part, page))
         if part.next_is_blocked and not part.in_flight:
             self._wake.set()
+
+    def _spawn(self, part: Slice, work: "Coroutine[None, None, None]") -> None:
+        task = asyncio.create_task(work)
+        tasks = self._tasks.setdefault(part.lease.domain_id, set())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def _fetch(self, part: Slice, page: Taken) -> None:
         try:

@@ -44,6 +44,7 @@ def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id:
         _write_results(conn, fresh)
         _refuse(conn, fresh)
         _remember(conn, fresh)
+        _keep_sitemaps(conn, fresh)
         _offer(conn, fresh, system_id)
         for b in fresh:
             answers[b.domain_id] = Flushed(True, pages.get(b.domain_id, 0), outlinks.get(b.domain_id, 0))
@@ -232,6 +233,33 @@ def _remember(conn: Connection, batches: Sequence[Batch]) -> None:
                 "body": [_text(r.body, 600_000) for r in read.values()],
                 "error": [_text(r.error, _ERROR_CHARS) for r in read.values()],
                 "expires_seconds": [r.expires_seconds for r in read.values()],
+            },
+        )
+
+
+def _keep_sitemaps(conn: Connection, batches: Sequence[Batch]) -> None:
+    found = [(b.domain_id, sitemap) for b in batches for sitemap in b.sitemaps_found]
+    if found:
+        conn.exec_driver_sql(
+            SQL["add_sitemaps"],
+            {
+                "domain_id": [domain_id for domain_id, _ in found],
+                "url_hash": [s.url_hash for _, s in found],
+                "url": [_text(s.url, 2048) for _, s in found],
+                "level": [s.level for _, s in found],
+            },
+        )
+    read = [(b.domain_id, sitemap) for b in batches for sitemap in b.sitemaps_read]
+    if read:
+        conn.exec_driver_sql(
+            SQL["note_sitemaps"],
+            {
+                "domain_id": [domain_id for domain_id, _ in read],
+                "url_hash": [s.url_hash for _, s in read],
+                "state": [s.state for _, s in read],
+                "entries_taken": [s.entries_taken for _, s in read],
+                "error": [_text(s.error, _ERROR_CHARS) for _, s in read],
+                "wait_seconds": [s.wait_seconds for _, s in read],
             },
         )
 

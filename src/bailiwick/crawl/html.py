@@ -21,6 +21,10 @@ _XML_ENCODING = re.compile(r"<\?xml\s[^>]*?encoding\s*=\s*[\"']\s*([A-Za-z0-9_:.
 _PRESCAN_BYTES = 1024
 _ANCHOR_CHARS = 200
 _MOST_LINKS = 20_000
+_MOST_FEEDS = 5
+_FEEDS = (
+    'link[rel~=alternate][type="application/rss+xml"][href], link[rel~=alternate][type="application/atom+xml"][href]'
+)
 _NOT_IN_A_DOCUMENT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 _LEADING_HOST = re.compile(r"(?:https?:)?//(?:[^/?#\\@]*@)?(?:www\.)?([^/?#\\:]*)", re.I)
 _NOT_TEXT = ["script", "style", "nav", "noscript", "template"]
@@ -38,6 +42,8 @@ class Parsed:
     is_noindex: bool
     canonical: str | None
     images: int
+    feeds: list[str]
+    """RSS and Atom feeds that it names."""
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -116,6 +122,7 @@ def parse_page(body: bytes, content_type: str, host: str) -> Parsed:
         is_noindex=noindex,
         canonical=(canonical.attributes["href"] or None) if canonical else None,
         images=images,
+        feeds=[node.attributes["href"] or "" for node in tree.css(_FEEDS)[:_MOST_FEEDS]],
     )
 
 

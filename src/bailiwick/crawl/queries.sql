@@ -433,3 +433,28 @@ insert into host_gates as g (host, next_at) values (%(host)s, bailiwick_now() + 
 on conflict (host) do update
     set next_at = greatest(g.next_at, bailiwick_now()) + make_interval(secs => %(delay)s), updated_at = bailiwick_now()
 returning greatest(extract(epoch from g.next_at - bailiwick_now()) - %(delay)s, 0)::float8
+
+-- name: add_sitemaps
+insert into sitemaps (domain_id, url_hash, url, level)
+select * from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(url)s::text[], %(level)s::smallint[])
+    as n(d, h, u, l)
+order by d, h
+on conflict do nothing
+
+-- name: note_sitemaps
+update sitemaps as s
+set state = u.state, entries_taken = u.entries_taken, last_error = u.error, last_read_at = bailiwick_now(),
+    tries = case when u.state = 'pending' then s.tries + 1 else 0 end,
+    next_at = bailiwick_now() + make_interval(secs => u.wait_seconds)
+from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(state)s::text[], %(entries_taken)s::bigint[],
+            %(error)s::text[], %(wait_seconds)s::float8[])
+     as u(domain_id, url_hash, state, entries_taken, error, wait_seconds)
+where s.domain_id = u.domain_id and s.url_hash = u.url_hash
+
+-- name: next_sitemaps
+-- The next sitemap of each domain that is due; indexes first, so that what they name is known early.
+select w.domain_id, s.* from unnest(%(ids)s::bigint[]) as w(domain_id)
+cross join lateral (
+    select url_hash, url, level, entries_taken, tries from sitemaps
+    where domain_id = w.domain_id and state <> 'failed' and next_at <= bailiwick_now()
+    order by level, url_hash limit 1) as s

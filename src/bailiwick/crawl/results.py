@@ -6,12 +6,18 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome
+from bailiwick.model.urls import page_key
 from bailiwick.ports import BodyRef
 
 NewLink: TypeAlias = tuple[int, str, int]
 """(path_hash, path, depth)."""
 Outlink: TypeAlias = tuple[int, str, str, str | None]
 """(url_hash, domain name, path, anchor text)."""
+
+
+def hash_of(path: str) -> int:
+    """The key of a page (or another address) as the database keeps it: eight bytes as a signed number."""
+    return int.from_bytes(page_key(path), "big", signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class PageResult:
     """Until the page may be fetched again; None is never."""
     links: list[NewLink] = field(default_factory=list)
     outlinks: list[Outlink] = field(default_factory=list)
+    feeds: list[str] = field(default_factory=list)
+    """Addresses of feeds of this domain."""
     offer: tuple[str, str] | None = None
     """A redirect's target in another domain: (name, path)."""
     retry_after_seconds: float | None = None
@@ -106,6 +114,26 @@ class RobotsRead:
 
 
 @dataclass(frozen=True, slots=True)
+class SitemapFound:
+    """A sitemap or feed that was named somewhere."""
+
+    url_hash: int
+    url: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapRead:
+    """What reading one came to; `wait_seconds` until it is read again."""
+
+    url_hash: int
+    state: str
+    entries_taken: int
+    error: str | None
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """What is kept of a domain's manners beyond its slice."""
 
@@ -135,6 +163,8 @@ class Batch:
     refusals: list[Refusal] = field(default_factory=list)
     robots: list[RobotsRead] = field(default_factory=list)
     memory: Memory | None = None
+    sitemaps_found: list[SitemapFound] = field(default_factory=list)
+    sitemaps_read: list[SitemapRead] = field(default_factory=list)
 
     @property
     def leaving(self) -> int:

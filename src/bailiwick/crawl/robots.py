@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from bailiwick.crawl.results import RobotsRead
+from bailiwick.base.errors import NameRefusedError
+from bailiwick.crawl.results import RobotsRead, SitemapFound, hash_of
 from bailiwick.crawl.slice import Slice
 from bailiwick.model.urls import PageUrl, UrlRules
 from bailiwick.net.robots import MAX_BYTES, RobotsVerdict, decide
@@ -29,7 +30,18 @@ async def verdict_for(
     read = RobotsRead(origin, verdict.kind, answer.status, text, verdict.reason, verdict.expires_seconds)
     part.learned_robots(read, verdict)
     part.pace.raise_delay(verdict.robots.crawl_delay_seconds)
+    for url in verdict.robots.sitemaps:
+        if _is_ours(part, url, rules):
+            part.found_sitemap(SitemapFound(hash_of(url), url, 0))
     return verdict
+
+
+def _is_ours(part: Slice, url: str, rules: UrlRules) -> bool:
+    """Only the domain's own hosts are asked for sitemaps: its lease covers no others."""
+    try:
+        return PageUrl.parse(url, rules=rules).domain == part.lease.name
+    except NameRefusedError:
+        return False
 
 
 async def _read(url: str, ask: Ask, rules: UrlRules) -> FetchAnswer | FetchFailure | None:
@@ -47,8 +59,6 @@ async def _read(url: str, ask: Ask, rules: UrlRules) -> FetchAnswer | FetchFailu
 
 def _target(answer: FetchAnswer, rules: UrlRules) -> str | None:
     from ada_url import join_url
-
-    from bailiwick.base.errors import NameRefusedError
 
     location = answer.headers.get("location", "").strip()
     try:

@@ -8,13 +8,25 @@ from dataclasses import dataclass, field
 from bailiwick.base.settings import CrawlSettings
 from bailiwick.crawl.facts import Ending, Known, Outlook, SendingEnds
 from bailiwick.crawl.outcomes import MEANINGS, Outcome, StopReason
-from bailiwick.crawl.results import Batch, Memory, PageResult, Refusal, RobotsRead, Taken
+from bailiwick.crawl.results import (
+    Batch,
+    Memory,
+    NewLink,
+    PageResult,
+    Refusal,
+    RobotsRead,
+    SitemapFound,
+    SitemapRead,
+    Taken,
+    hash_of,
+)
 from bailiwick.crawl.runs import Assignment
 from bailiwick.net.gates import Pace, backoff_seconds
 from bailiwick.net.robots import RobotsVerdict
 from bailiwick.registry.leases import Lease
 from bailiwick.registry.release import BlockCode
 
+HOME_HASH = hash_of("/")
 GRACE_SECONDS = 2.0
 """What is under way may take this long to end when a slice has to stop."""
 RETRY_IN_PLACE_SECONDS = 100.0
@@ -70,6 +82,11 @@ class Slice:
         self._refused_by_rule: Counter[str] = Counter()
         self.backoffs = self.known.backoffs
         self._memory_changed = False
+        self.wants_sitemaps = self.run.max_depth > 0
+        """There may be one to read. At depth 0 none is."""
+        self.reads_sitemap = False
+        self._sitemaps_found: dict[int, SitemapFound] = {}
+        self._sitemaps_read: list[SitemapRead] = []
         self.closed_for_seconds: float | None = None
         """robots.txt could not be read: nothing may be fetched for so long."""
         self._unknown_name: str | None = None
@@ -145,7 +162,9 @@ class Slice:
     @property
     def needs_outlook(self) -> bool:
         """It has nothing to do and nothing to write: why?"""
-        return self.is_dry and self.outlook is None and not self.queue and self.is_idle and not self.has_unwritten
+        reading = self.reads_sitemap or self.may_read_sitemaps
+        ready = self.is_dry and self.outlook is None and not self.queue and not reading
+        return ready and self.is_idle and not self.has_unwritten
 
     def look_again(self) -> None:
         """The frontier may have more now."""
@@ -166,7 +185,8 @@ class Slice:
     @property
     def is_starved(self) -> bool:
         """It could do more, but only a flush will show what."""
-        return bool(self.results or self.refusals) and self.next_is_blocked and not self.in_flight
+        waiting = bool(self.results or self.refusals or self._sitemaps_read or self._sitemaps_found)
+        return waiting and self.next_is_blocked and not self.in_flight
 
     @property
     def next_is_blocked(self) -> bool:
@@ -213,6 +233,8 @@ class Slice:
         self._keep_pace(result)
         for path_hash, path, depth in result.links:
             self._add_link(path_hash, path, depth, result.page.path_hash)
+        for url in result.feeds:
+            self.found_sitemap(SitemapFound(hash_of(url), url, 0))
         for link in result.outlinks:
             if self.outlinks_known + len(self.outlinks) < self.settings.max_outlinks:
                 self.outlinks.setdefault(link[0], (*link, result.page.path_hash))
@@ -246,6 +268,23 @@ class Slice:
         """What an origin's robots.txt says holds from now on."""
         self.robots[read.origin] = verdict
         self._robots_read.append(read)
+
+    @property
+    def may_read_sitemaps(self) -> bool:
+        known = self.base_url is not None and self.base_url in self.robots
+        return known and self.wants_sitemaps and not self.reads_sitemap and not self._is_spent()
+
+    def found_sitemap(self, sitemap: SitemapFound) -> None:
+        """A sitemap or feed of this domain was named."""
+        self._sitemaps_found[sitemap.url_hash] = sitemap
+
+    def read_sitemap(self, read: SitemapRead, links: list[NewLink], found: list[SitemapFound]) -> None:
+        """What a sitemap holds: pages one link from the start, and further sitemaps."""
+        self._sitemaps_read.append(read)
+        for path_hash, path, depth in links:
+            self._add_link(path_hash, path, depth, HOME_HASH)
+        for sitemap in found:
+            self.found_sitemap(sitemap)
 
     def is_seen(self, path: str, depth: int) -> bool:
         """A bounded memory of links that were offered before, at this depth or above: those need no second look."""
@@ -288,11 +327,14 @@ class Slice:
             refusals=self.refusals,
             robots=self._robots_read,
             memory=self._memory(),
+            sitemaps_found=list(self._sitemaps_found.values()),
+            sitemaps_read=self._sitemaps_read,
         )
         self.unflushed = {result.page.path_hash for result in self.results}
         self.unflushed |= {refusal.page.path_hash for refusal in self.refusals}
         self.results, self.links, self.outlinks = [], {}, {}
         self.refusals, self._robots_read = [], []
+        self._sitemaps_found, self._sitemaps_read = {}, []
         self._refused_by_rule.clear()
         self._memory_changed = False
         self._requests_unflushed = self._refused_unflushed = 0
@@ -306,6 +348,7 @@ class Slice:
 
     def flushed(self, batch: Batch, *, new_pages: int, new_outlinks: int) -> None:
         self.unflushed = set()
+        self.wants_sitemaps = self.run.max_depth > 0 and (self.wants_sitemaps or bool(batch.sitemaps_found))
         self.look_again()
         self.pages_known += new_pages
         self.outlinks_known += new_outlinks

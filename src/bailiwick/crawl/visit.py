@@ -11,10 +11,10 @@ from bailiwick.base.errors import NameRefusedError
 from bailiwick.crawl.html import Parsed, header_says_noindex
 from bailiwick.crawl.isolation import PoisonError, SlowPageError
 from bailiwick.crawl.outcomes import HTML_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
-from bailiwick.crawl.results import PageResult, Taken
+from bailiwick.crawl.results import PageResult, Taken, hash_of
 from bailiwick.crawl.robots import verdict_for
 from bailiwick.crawl.slice import Slice
-from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules, page_key
+from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules
 from bailiwick.net.credentials import Credentials
 from bailiwick.net.gates import Turn, retry_after
 from bailiwick.net.robots import RobotsKind, RobotsVerdict
@@ -99,10 +99,10 @@ async def visit(part: Slice, page: Taken, tools: Tools, parse: Parse) -> PageRes
 async def _permission(part: Slice, page: Taken, origin: str, tools: Tools) -> RobotsVerdict | FetchFailure | None:
     """What robots.txt says about the page at this origin. None: it may not be fetched, and the slice knows why."""
 
-    async def ask(url: str) -> FetchAnswer | FetchFailure | None:
-        return await _ask(part, url, tools, headers=tools.credentials.headers_for(part.lease.name, url), body=True)
+    async def fetch(url: str) -> FetchAnswer | FetchFailure | None:
+        return await ask(part, url, tools, headers=tools.credentials.headers_for(part.lease.name, url), body=True)
 
-    verdict = await verdict_for(part, origin, ask, tools.rules, tools.agent)
+    verdict = await verdict_for(part, origin, fetch, tools.rules, tools.agent)
     if verdict is None or isinstance(verdict, FetchFailure):
         return verdict
     if verdict.kind is RobotsKind.CLOSED_FOR_NOW:
@@ -126,7 +126,7 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
     """Ask for the page; a redirect to the very same page (another scheme, www) is followed, any other is an answer."""
     asked = {url}
     while True:
-        answer = await _ask(part, url, tools, headers=_headers(part, page, url, tools))
+        answer = await ask(part, url, tools, headers=_headers(part, page, url, tools))
         if answer is None or isinstance(answer, FetchFailure) or not _is_redirect(answer):
             return answer
         target = _target(answer, tools.rules)
@@ -143,7 +143,7 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
         asked.add(url)
 
 
-async def _ask(
+async def ask(
     part: Slice, url: str, tools: Tools, *, headers: dict[str, str], body: bool = False
 ) -> FetchAnswer | FetchFailure | None:
     """One request at the host's pace. None if it was not sent: the lease is at its end.
@@ -170,6 +170,17 @@ async def _ask(
     # It was sent both times, and the client was refused a third one of its own accord.
     hung_up = FetchFailure(url, FailureKind.BROKEN, "the server hung up", answer.milliseconds)
     return hung_up if part.may_send() else None
+
+
+def own_url(part: Slice, base: str, href: str) -> str | None:
+    """The absolute address of something on this domain's own hosts; None for all else."""
+    from ada_url import join_url
+
+    try:
+        url = join_url(base, href.strip()).partition("#")[0]
+    except ValueError:
+        return None
+    return url if len(url) <= 2048 and _is_own(part, url) else None
 
 
 def _is_own(part: Slice, url: str) -> bool:
@@ -265,6 +276,7 @@ async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, par
     result.is_noindex = parsed.is_noindex or header_says_noindex(answer.headers.get("x-robots-tag", ""))
     result.canonical = parsed.canonical
     _gather(part, page, answer.url, parsed, tools, result)
+    result.feeds = [url for href in parsed.feeds if (url := own_url(part, answer.url, href)) is not None]
     if page.body_hash is not None and parsed.text_hash == page.text_hash:
         result.outcome, result.effect = Outcome.UNCHANGED, Effect.SAME
         return
@@ -280,12 +292,12 @@ def _gather(part: Slice, page: Taken, url: str, parsed: Parsed, tools: Tools, re
         if domain != name:
             out.append((domain, path))
         elif not part.is_seen(path, depth):
-            result.links.append((_hash(path), path, depth))
+            result.links.append((hash_of(path), path, depth))
     if out:
         texts = _texts(base, parsed, tools.joiner)
         for domain, path in out[:_OUTLINKS_A_PAGE]:
             if not part.is_seen(f"//{domain}{path}", 0):
-                result.outlinks.append((_hash(f"//{domain}{path}"), domain, path, texts.get((domain, path))))
+                result.outlinks.append((hash_of(f"//{domain}{path}"), domain, path, texts.get((domain, path))))
 
 
 def _texts(base: str, parsed: Parsed, joiner: LinkJoiner) -> dict[tuple[str, str], str]:
@@ -316,13 +328,13 @@ def _redirected(part: Slice, page: Taken, answer: FetchAnswer, rules: UrlRules, 
     where = target[1]
     if where.domain != part.lease.name:
         result.offer = (where.domain.name, where.path)
-        result.outlinks.append((_hash(f"//{where}"), where.domain.name, where.path, None))
+        result.outlinks.append((hash_of(f"//{where}"), where.domain.name, where.path, None))
         result.error = f"to {str(where)[:300]}"
     elif where.path == page.path:
         result.outcome, result.effect = Outcome.REDIRECT_LOOP, Effect.FAILED
         result.error = f"leads to itself: {location[:200]}"
     else:
-        result.links.append((_hash(where.path), where.path, page.depth))
+        result.links.append((hash_of(where.path), where.path, page.depth))
         result.error = f"to {where.path[:300]}"
 
 
@@ -351,7 +363,3 @@ def _origin_of(part: Slice, answer: FetchAnswer) -> str | None:
         if target is not None and target[1].domain == part.lease.name:
             url = target[0]
     return _origin(url)
-
-
-def _hash(path: str) -> int:
-    return int.from_bytes(page_key(path), "big", signed=True)

@@ -2,12 +2,12 @@
 
 from datetime import date
 
+from bailiwick.crawl.traps.dates import WIDTHS, Span
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
 from bailiwick.crawl.traps.rules import TrapSettings
-from bailiwick.crawl.traps.shapes import WIDTHS, Span
 
-_ALL = key_of(Kind.WIDTH, "")
-_WIDTHS = {days: key_of(Kind.WIDTH, str(days)) for days in WIDTHS}
+_ALL = key_of(Kind.DATE_WIDTH, "")
+_WIDTHS = {days: key_of(Kind.DATE_WIDTH, str(days)) for days in WIDTHS}
 
 
 class Calendars:

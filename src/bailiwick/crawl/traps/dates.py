@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from bailiwick.crawl.traps.memory import Kind, key_of
 
+WIDTHS = (1, 7, 32, 12 * 32)
+"""Days of a span: of a date, a week, a month, a year."""
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 _DATE_AT_END = re.compile(
     r"(?<![0-9])(?P<year>[0-9]{4})"
     r"(?:(?P<sep>[-/_.])(?P<month>0?[1-9]|1[0-2])(?:(?P=sep)(?P<day>0?[1-9]|[12][0-9]|3[01]))?"
@@ -28,10 +31,6 @@ _PARTS = {
     **dict.fromkeys(("day", "d", "tag", "jour", "dia", "cal_day"), "day"),
     **dict.fromkeys(("week", "w", "kw", "woche"), "week"),
 }
-
-
-WIDTHS = (1, 7, 32, 12 * 32)
-"""Days of a span: of a date, a week, a month, a year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,14 @@ def _dates_in(query: str) -> tuple[dict[str, str | None], list[str]]:
     others: list[str] = []
     for part in query.split("&"):
         name, _, value = part.partition("=")
-        found = _DATE_VALUE.fullmatch(value) or (_PACKED_VALUE.fullmatch(value) if _HINTS.search(name) else None)
         kind = _PARTS.get(name.lower())
+        found = _DATE_VALUE.fullmatch(value) or (
+            _PACKED_VALUE.fullmatch(value) if kind or _HINTS.search(name) else None
+        )
         if found is not None:
             parts |= {each: given for each, given in found.groupdict().items() if given}
             others.append(name)
-        elif kind is not None and value.isdecimal() and len(value) <= 4:
+        elif kind is not None and len(value) <= 4 and value.isdecimal():
             parts.setdefault(kind, value)
             others.append(name)
         elif any(char.isdigit() for char in value):

@@ -1,8 +1,21 @@
 """Faceted lists: every combination of every filter, in any order, is a URL."""
 
+import re
+
+from bailiwick.crawl.traps.families import names_in
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, key_of
 from bailiwick.crawl.traps.rules import TrapSettings
-from bailiwick.crawl.traps.shapes import names_in, parameters_of
+
+_PAGING = frozenset(
+    """
+    page p pg pn paged pagenum pageno page_no pageindex pagenumber seite start offset skip from first cursor limit
+    per_page perpage pagesize page_size
+    """.split()  # noqa: SIM905 (four lines of quotes otherwise)
+)
+_BARS = re.compile(r"[|;~]|%(?:7C|3B)")
+_COMMAS = re.compile(r",|%2C")
+_COMMA_LIST = re.compile(r"[0-9A-Za-z-]{1,20}(?:(?:,|%2C)[0-9A-Za-z-]{1,20})+")
+_MOST_PARAMETERS = 40
 
 
 class Facets:
@@ -16,25 +29,29 @@ class Facets:
         self._memory, self._tallies, self._settings = memory, tallies, settings
 
     def refuse(self, head: str, query: str, *, is_vouched: bool) -> bool:
-        filters, pages = parameters_of(query)
-        if len(filters) + len(pages) < 2:
+        if "&" not in query and not _is_list(query):
             return False
-        memory, path = self._memory, f"{head}?{query}"
-        admitted = key_of(Kind.ADMITTED, path)
+        admitted = key_of(Kind.ADMITTED, f"{head}?{query}")
+        return not self._memory.has_lately(admitted) and self._refuse(head, query, admitted, 2 if is_vouched else 1)
+
+    def _refuse(self, head: str, query: str, admitted: int, factor: int) -> bool:
+        memory = self._memory
+        filters, pages = parameters_of(query)
+        combination = f"{head}?{'&'.join(filters)}"
+        whole = f"{combination}&{'&'.join(pages)}" if pages else combination
         # Two keys, because nothing but this memory, which may err, stands against the page.
-        sorted_path = f"{head}?{'&'.join(filters)}&{'&'.join(pages)}"
-        whole = [key_of(kind, sorted_path) for kind in (Kind.WHOLE, Kind.WHOLE_AGAIN)]
-        combination = key_of(Kind.COMBINATION, f"{head}?{'&'.join(filters)}")
+        keys = [key_of(kind, whole) for kind in (Kind.COMBINATION, Kind.COMBINATION_AGAIN)]
         is_known = memory.has(admitted)
-        if not is_known and all(map(memory.has, whole)):
+        if not is_known and all(map(memory.has, keys)):
             return True  # the same in another order
         news = [memory.add(key_of(Kind.PARAMETER, f"{head}?{pair}")) for pair in filters]
-        if not is_known and len(filters) > 1 and not any(news) and not memory.has(combination):
-            if self._is_spent(head, query, 2 if is_vouched else 1):
+        keys.append(key_of(Kind.COMBINATION, combination))
+        if not is_known and len(filters) > 1 and not any(news) and not memory.has(keys[-1]):
+            if self._is_spent(head, query, factor):
                 return True
             for key, _ in self._budgets(head, query):
                 self._tallies.at(key).spend()
-        for key in (admitted, *whole, combination):
+        for key in (admitted, *keys):
             memory.add(key)
         return False
 
@@ -58,3 +75,28 @@ class Facets:
             (key_of(Kind.FACET_PATH, head), budget),
             (key_of(Kind.FACET_FOLDER, head[: head.find("/", 1) + 1]), 4 * budget),
         )
+
+
+def parameters_of(query: str) -> tuple[list[str], list[str]]:
+    """(filters, pages): each `name=value` of a query, sorted; those that only turn pages are kept apart.
+
+    A list of values (`colour=red,blue`) counts as so many parameters.
+    """
+    filters: set[str] = set()
+    pages: list[str] = []
+    for part in query.split("&")[:_MOST_PARAMETERS]:
+        name, _, value = part.partition("=")
+        if name.lower() in _PAGING and value.isdecimal():
+            pages.append(part)
+        elif _is_list(part):
+            separator = _BARS if _BARS.search(value) else _COMMAS
+            filters |= {f"{name}={one}" for one in separator.split(value)[:_MOST_PARAMETERS]}
+        else:
+            filters.add(part)
+    return sorted(filters), sorted(pages)
+
+
+def _is_list(parameter: str) -> bool:
+    """Commas are in titles, too: they part values only where these are short and have no spaces."""
+    value = parameter.partition("=")[2]
+    return _BARS.search(value) is not None or (("," in value or "%2C" in value) and bool(_COMMA_LIST.fullmatch(value)))

@@ -2,7 +2,7 @@
 
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
 from bailiwick.crawl.traps.rules import Refusal, TrapSettings
-from bailiwick.crawl.traps.shapes import Folder, names_in
+from bailiwick.crawl.traps.shapes import Folder
 
 _MOST_CLOSED = 256
 
@@ -18,6 +18,10 @@ class Families:
         self._memory, self._tallies, self._settings = memory, tallies, settings
         self._closed: dict[int, None] = {}
 
+    @property
+    def is_any_closed(self) -> bool:
+        return bool(self._closed)
+
     def refuse(self, path: str, folder: Folder, *, is_own: bool) -> Refusal | None:
         if self._closed and any(key in self._closed for key in _keys(path, folder)):
             return Refusal.DUPLICATE_FAMILY
@@ -30,12 +34,12 @@ class Families:
         budget = self._settings.family_pages + self._settings.family_growth * tally.new
         if 2 * tally.found > budget:
             # Only now is it worth while to know which links were counted before.
-            admitted = key_of(Kind.ADMITTED, path)
-            if self._memory.has(admitted):
+            own = key_of(Kind.OWN, path)
+            if self._memory.has(own):
                 return False
             if tally.found >= budget:
                 return True
-            self._memory.add(admitted)
+            self._memory.add(own)
         tally.spend()
         return False
 
@@ -74,3 +78,7 @@ def _keys(path: str, folder: Folder) -> tuple[int, int]:
     family = f"{folder.pattern}{numbers}?{names_in(query)}" if query else f"{folder.pattern}{numbers}"
     level = f"{'/'.join(folder.names[:1])}/{len(folder.names)}"
     return key_of(Kind.FAMILY, family), key_of(Kind.LEVEL, level)
+
+
+def names_in(query: str) -> str:
+    return "&".join(sorted({part.partition("=")[0] for part in query.split("&")}))

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Self
 
@@ -14,31 +13,25 @@ from bailiwick.crawl.traps.mirrors import Mirrors
 from bailiwick.crawl.traps.repetitions import Repetitions
 from bailiwick.crawl.traps.rules import Refusal, TrapSettings
 from bailiwick.crawl.traps.sessions import Sessions
-from bailiwick.crawl.traps.shapes import (
-    Folder,
-    Span,
-    folder_of,
-    is_odd_name,
-    span_of,
-    token_of,
-)
+from bailiwick.crawl.traps.shapes import Folder, Shape, folder_of, is_odd_name, odd_shape_of, shape_of
 
 DEFAULT_TRAPS = TrapSettings()
 STATE_BYTES = 64_000
 """The state as JSON is never larger than this."""
 _VERSION = 1
+_TEXT_BITS = (1 << 64) - 1
 
 
-@dataclass(slots=True)
 class _Standpoint:
     """The page on which links are found just now."""
 
-    path: str
-    folder: int
-    span: Span | None
-    head: str
-    query: str
-    has_yielded: bool = False
+    __slots__ = ("may_yield", "path", "shape")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.shape = shape_of(path)
+        self.may_yield = self.shape.span is not None or "&" in self.shape.query
+        """It is a date or a combination, and none of its links was a credit to it yet."""
 
 
 class TrapGuard:
@@ -63,7 +56,9 @@ class TrapGuard:
         self._facets = Facets(memory, tallies, settings)
         self._mirrors = Mirrors(memory, settings.mirror_pages)
         self._families = Families(memory, tallies, settings)
-        self._on = _standpoint("")
+        self._is_watching = False
+        """A mirror is proven or a family closed: every link has to be looked at."""
+        self._on = _Standpoint("")
         self.refused: Counter[Refusal] = Counter()
         """Links refused by each rule, since the domain is known; a link that is met twice counts twice."""
 
@@ -75,79 +70,63 @@ class TrapGuard:
         A link of the home page, of depth 1, or found outside of pages is taken on its word as far as that goes.
         """
         if found_on != self._on.path:
-            self._on = _standpoint(found_on)
+            self._on = _Standpoint(found_on)
         head, _, query = path.partition("?")
         cut = head.rfind("/") + 1
         folder, last = folder_of(head[:cut]), head[cut:]
-        if (
-            folder.is_doubled
-            or last in folder.names
-            or len(path) > self._max_chars
-            or len(folder.names) >= self._max_segments
-        ):
-            rule = self._misshapen(path, folder, last)
-            if rule is not None:
-                return self._refused(rule)
-        if query or folder.is_odd or is_odd_name(last):
-            rule = self._odd(path, head, query, depth)
-        else:
-            rule = self._plain(path, folder, depth)
-        return None if rule is None else self._refused(rule)
-
-    def _refused(self, rule: Refusal) -> Refusal:
-        self.refused[rule] += 1
+        rule = self._misshapen(path, folder, last)
+        if rule is None:
+            if query or folder.is_odd or is_odd_name(last):
+                rule = self._odd(path, depth, odd_shape_of(path, head, query))
+            elif self._is_watching or self._on.may_yield or folder.key == self._on.shape.folder.key:
+                rule = self._plain(Shape(path, head, query, folder), depth)
+        if rule is not None:
+            self.refused[rule] += 1
         return rule
 
     def _misshapen(self, path: str, folder: Folder, last: str) -> Refusal | None:
         if len(path) > self._max_chars:
             return Refusal.TOO_LONG
-        names = (*folder.names, last) if last else folder.names
-        if len(names) > self._max_segments:
+        if len(folder.names) >= self._max_segments and len(folder.names) + bool(last) > self._max_segments:
             return Refusal.TOO_MANY_SEGMENTS
-        return Refusal.PATH_REPETITION if self._repetitions.refuse(names) else None
+        if (folder.is_doubled or last in folder.names) and self._repetitions.refuse((*folder.names, last)):
+            return Refusal.PATH_REPETITION
+        return None
 
-    def _odd(self, path: str, head: str, query: str, depth: int) -> Refusal | None:
+    def _odd(self, path: str, depth: int, shape: Shape) -> Refusal | None:
         """A link with a query, or that may hold a date or a token."""
-        token = token_of(head, query)
-        if token is not None:
-            if self._sessions.refuse(path, token):
-                return Refusal.SESSION_ID
-            path = token.rest
-            head, _, query = path.partition("?")
-        on, is_vouched = self._on, depth <= 1 or not self._on.path
-        span = span_of(head, query)
-        if span is not None:
-            if self._calendars.refuse(path, span, None if is_vouched else on.span):
+        if shape.token is not None and self._sessions.refuse(path, shape.token):
+            return Refusal.SESSION_ID
+        on, is_vouched = self._on.shape, depth <= 1 or not self._on.path
+        if shape.span is not None:
+            if self._calendars.refuse(shape.path, shape.span, None if is_vouched else on.span):
                 return Refusal.CALENDAR
-        elif query and self._facets.refuse(head, query, is_vouched=is_vouched or on.head != head):
-            return Refusal.FACETS
-        rule = self._plain(path, folder_of(head[: head.rfind("/") + 1]), depth, span)
-        return rule
-
-    def _plain(self, path: str, folder: Folder, depth: int, span: Span | None = None) -> Refusal | None:
-        on = self._on
-        if self._mirrors.refuse(path):
-            return Refusal.MIRROR
-        rule = self._families.refuse(path, folder, is_own=folder.key == on.folder and depth > 1)
-        if rule is None and not on.has_yielded and (on.span or "&" in on.query):
-            self._credit(path, span)
-        return rule
-
-    def _credit(self, path: str, span: Span | None) -> None:
-        """A date, or a combination of filters, that leads to a new page of another kind was worth its fetch."""
-        on = self._on
-        is_other = span is None if on.span else path.partition("?")[0] != on.head
-        if (
-            not is_other
-            or self._memory.has(key_of(Kind.FETCHED, path))
-            or not self._memory.add(key_of(Kind.YIELD, path))
+        elif shape.query and self._facets.refuse(
+            shape.head, shape.query, is_vouched=is_vouched or on.head != shape.head
         ):
+            return Refusal.FACETS
+        return self._plain(shape, depth)
+
+    def _plain(self, shape: Shape, depth: int) -> Refusal | None:
+        if self._mirrors.is_any_proven and self._mirrors.refuse(shape.path):
+            return Refusal.MIRROR
+        is_own = shape.folder.key == self._on.shape.folder.key and depth > 1
+        rule = self._families.refuse(shape.path, shape.folder, is_own=is_own)
+        if rule is None and self._on.may_yield:
+            self._credit(shape)
+        return rule
+
+    def _credit(self, link: Shape) -> None:
+        """A date, or a combination of filters, that leads to a new page of another kind was worth its fetch."""
+        page, memory = self._on.shape, self._memory
+        is_other = link.span is None if page.span else link.head != page.head
+        if not is_other or memory.has(key_of(Kind.FETCHED, link.path)) or not memory.add(key_of(Kind.YIELD, link.path)):
             return
-        on.has_yielded = True
-        if on.span is not None:
-            self._calendars.yielded(on.span)
+        self._on.may_yield = False
+        if page.span is not None:
+            self._calendars.yielded(page.span)
         else:
-            self._facets.yielded(on.head, on.query)
+            self._facets.yielded(page.head, page.query)
 
     # Pages
 
@@ -158,23 +137,27 @@ class TrapGuard:
         time or has changed: an unchanged page proves nothing, and is only remembered. That its text is the text of
         other pages is for the guard to find out.
         """
-        head, _, query = path.partition("?")
-        token = token_of(head, query)
-        rest = path if token is None else token.rest
-        fetched = key_of(Kind.FETCHED, rest)
-        is_known_text = text_hash is not None and not self._memory.add(_text_key(text_hash))
-        is_again = token is None and is_known_text and self._memory.has(fetched)
+        shape, memory = shape_of(path), self._memory
+        fetched = key_of(Kind.FETCHED, shape.path)
+        is_known_text = text_hash is not None and not memory.add(text_hash & _TEXT_BITS)
+        is_again = is_known_text and shape.token is None and memory.has(fetched)
         if is_new_content and not is_again:
-            if token is not None:
-                self._sessions.learn(token, is_known_text=is_known_text)
-            head, _, query = rest.partition("?")
-            if (span := span_of(head, query)) is not None:
-                self._calendars.learn(span)
-            self._repetitions.learn(tuple(filter(None, head.split("/"))), is_known_text=is_known_text)
-            self._families.learn(rest, folder_of(head[: head.rfind("/") + 1]), is_known_text=is_known_text)
-            if text_hash is not None:
-                self._mirrors.learn(rest, text_hash)
-        self._memory.add(fetched)
+            self._learn(shape, text_hash, is_known_text=is_known_text)
+        memory.add(fetched)
+
+    def _learn(self, shape: Shape, text_hash: int | None, *, is_known_text: bool) -> None:
+        if shape.token is not None:
+            self._sessions.learn(shape.token, is_known_text=is_known_text)
+        if shape.span is not None:
+            self._calendars.learn(shape.span)
+        self._repetitions.learn(shape.head, is_known_text=is_known_text)
+        self._families.learn(shape.path, shape.folder, is_known_text=is_known_text)
+        if text_hash is not None:
+            self._mirrors.learn(shape.path, text_hash)
+        self._watch()
+
+    def _watch(self) -> None:
+        self._is_watching = self._mirrors.is_any_proven or self._families.is_any_closed
 
     # State
 
@@ -206,19 +189,7 @@ class TrapGuard:
         self._set_up(today, self._settings, memory, tallies)
         self._mirrors.read_json(state.get("mirrors"))
         self._families.read_json(state.get("closed"))
+        self._watch()
         refused = state.get("refused")
         if isinstance(refused, dict):
             self.refused.update({Refusal(rule): int(count) for rule, count in refused.items()})
-
-
-def _standpoint(path: str) -> _Standpoint:
-    head, _, query = path.partition("?")
-    token = token_of(head, query)
-    if token is not None:
-        head, _, query = token.rest.partition("?")
-    return _Standpoint(path, folder_of(head[: head.rfind("/") + 1]).key, span_of(head, query), head, query)
-
-
-def _text_key(text_hash: int) -> int:
-    """As wide as it is: texts are the one thing of which there are very many."""
-    return text_hash & 0xFFFFFFFFFFFFFFFF

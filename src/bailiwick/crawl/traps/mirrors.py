@@ -39,6 +39,10 @@ class Mirrors:
         self._claims: dict[str, Claim] = {}
         self._proven: list[Claim] = []
 
+    @property
+    def is_any_proven(self) -> bool:
+        return bool(self._proven)
+
     def refuse(self, path: str) -> bool:
         """Only if the page that it would be a copy of was fetched: what a mirror has of its own is not lost."""
         source = self._source_of(path) if self._proven else path

@@ -2,7 +2,7 @@
 
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
 from bailiwick.crawl.traps.rules import TrapSettings
-from bailiwick.crawl.traps.shapes import Token
+from bailiwick.crawl.traps.tokens import Token
 
 _PROOFS = 3
 

@@ -37,11 +37,7 @@ def folder_of(directory: str) -> Folder:
 
 def is_odd_name(name: str) -> bool:
     """Whether a name may hold a date or a token, and is worth a closer look."""
-    return (
-        _FOUR_DIGITS.search(name) is not None
-        or (len(name) >= LOOKS_AT_LEAST and _is_dense(name))
-        or ";" in name
-    )
+    return _FOUR_DIGITS.search(name) is not None or (len(name) >= LOOKS_AT_LEAST and _is_dense(name)) or ";" in name
 
 
 def _is_dense(name: str) -> bool:

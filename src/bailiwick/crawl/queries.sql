@@ -292,10 +292,9 @@ where d.id = any(%(ids)s::bigint[]) and d.crawl = 'active' and d.next_crawl_afte
 -- name: put_to_rest
 -- Domains that nobody wants any more are due when a fully crawled one would be.
 update domains as d
-set next_crawl_after = bailiwick_now() + coalesce(make_interval(hours => d.scrape_frequency_hours),
-                                                  make_interval(secs => %(rest_seconds)s))
+set next_crawl_after = greatest(d.next_crawl_after, bailiwick_now() + coalesce(
+        make_interval(hours => d.scrape_frequency_hours), make_interval(secs => %(rest_seconds)s)))
 where d.id = any(%(ids)s::bigint[]) and d.crawl in ('pending', 'active')
-  and (d.next_crawl_after is null or d.next_crawl_after <= bailiwick_now())
   and not exists (select 1 from job_domains as jd join jobs as j on j.id = jd.job_id
                   where jd.domain_id = d.id and jd.is_open and j.state in ('running', 'paused'))
 

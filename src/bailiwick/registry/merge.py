@@ -10,6 +10,7 @@ from bailiwick.base.errors import ConflictError, UsageError
 from bailiwick.base.settings import NamesSettings
 from bailiwick.db.tables import (
     crawl_queue,
+    domain_memory,
     domain_progress,
     domains,
     fetch_log,
@@ -17,6 +18,7 @@ from bailiwick.db.tables import (
     page_requests,
     pages,
     parse_queue,
+    sitemaps,
 )
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import Move, move
@@ -28,7 +30,7 @@ from bailiwick.registry.records import Domain, find, get, get_by_id
 from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
-_PAGE_TABLES = (pages, parse_queue, outlinks, fetch_log)
+_PAGE_TABLES = (pages, parse_queue, outlinks, fetch_log, sitemaps)
 """What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
 """Of two records of one domain, the stricter approval holds: the earlier in this list."""
@@ -103,7 +105,7 @@ def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None)
     """
     require(actor, ADMINS)
     take_lease(conn, [domain])
-    for table in (page_requests, domain_progress, *_PAGE_TABLES):
+    for table in (page_requests, domain_progress, domain_memory, *_PAGE_TABLES):
         conn.execute(delete(table).where(table.c.domain_id == domain.id))
     zero = dict.fromkeys((*_SUMMED[:5], "crawl_depth_reached", "consecutive_error_count"), 0)
     gone = dict.fromkeys(("image_yield_rate", "avg_images_per_page", "error_rate"))
@@ -256,6 +258,8 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
             where s.domain_id = :source and t.domain_id = :target and s.url_hash = t.url_hash"""),
         pair,
     )
+    # Its sitemaps are named by the target's own robots.txt, too, if they still are.
+    conn.execute(delete(sitemaps).where(sitemaps.c.domain_id == source.id))
     for name in ("parse_queue", "outlinks", "fetch_log"):
         conn.execute(text(f"update {name} set domain_id = :target where domain_id = :source"), pair)  # noqa: S608
     conn.execute(

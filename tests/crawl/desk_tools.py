@@ -13,12 +13,13 @@ from bailiwick.accounts.members import local_admin, system_actor
 from bailiwick.base.settings import CrawlSettings, Settings
 from bailiwick.crawl import jobs, runs
 from bailiwick.crawl.desk import Desk
-from bailiwick.crawl.flush import SQL, flush
+from bailiwick.crawl.facts import Known, SendingEnds, boottime
+from bailiwick.crawl.flush import flush
 from bailiwick.crawl.jobs import Job, JobOptions
 from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome
 from bailiwick.crawl.results import Batch, Flushed, PageResult, Taken
 from bailiwick.crawl.runs import Assignment
-from bailiwick.crawl.slice import Known, SendingEnds, Slice, boottime
+from bailiwick.crawl.slice import Slice
 from bailiwick.db.engine import Database
 from bailiwick.model.urls import page_key
 from bailiwick.net.gates import Pace
@@ -63,7 +64,7 @@ class NoStore:
 
 def desk_of(database: Database, worker: str = "w1", **crawl: Any) -> Desk:
     """A desk whose worker has a name of its own, so that one process can have several."""
-    made = Desk(database, Settings(crawl=CrawlSettings(**crawl)), NoStore())
+    made = Desk(database, Settings(crawl=CrawlSettings(**crawl)), NoStore(), agent="Bailiwick")
     made.worker = worker
     return made
 
@@ -233,7 +234,7 @@ def at_once(*works: Callable[[], object], seconds: float = 60) -> list[BaseExcep
         try:
             barrier.wait(20)
             work()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - the test looks at it
             raised.append(error)
 
     threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
@@ -253,7 +254,7 @@ def beside(work: Callable[[], object]) -> Any:
     def run() -> None:
         try:
             work()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - the test looks at it
             raised.append(error)
 
     thread = threading.Thread(target=run, daemon=True)

@@ -201,7 +201,7 @@ def test_links_are_counted_when_they_are_new(database: Database) -> None:
     assert answers[held.id].new_pages == 1
     with sound(database) as conn:
         balanced(conn)
-        found = rows(conn, "select path, state, depth, priority, referrer_hash, retries, next_at <= bailiwick_now() as due "
+        found = rows(conn, "select path, state, depth, priority, referrer_hash, retries, next_at <= bailiwick_now() "
                            "from pages where path <> '/' order by path")  # fmt: skip
         assert [tuple(row) for row in found] == [
             (path, "pending", depth, 5, hash_of("/"), 0, True) for path, depth in (("/a", 1), ("/b", 1), ("/c", 2))
@@ -544,7 +544,7 @@ def test_when_the_last_request_was_sent_is_known(database: Database) -> None:
 
 
 def test_flushes_that_cross_never_wait_for_each_other_for_ever(database: Database) -> None:
-    """Two workers, each with its own domains in the other's order, offering each other and third ones the same pages."""
+    """Two workers, each with its own domains in the other's order, offer each other and third ones the same pages."""
     rounds = 12
     with sound(database) as conn:
         held = {"w1": hold(conn, "a.org", "c.org", "e.org"), "w2": hold(conn, "b.org", "d.org", "f.org", worker="w2")}

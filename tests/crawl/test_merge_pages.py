@@ -8,9 +8,9 @@ from sqlalchemy import Connection, text
 
 from bailiwick.accounts.members import local_admin, system_actor
 from bailiwick.crawl import jobs, runs
+from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.jobs import Job
 from bailiwick.crawl.outcomes import Outcome, StopReason
-from bailiwick.crawl.slice import Ending
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Subject, latest
 from bailiwick.model.names import DomainName
@@ -87,7 +87,9 @@ def test_pages_log_and_links_move_once(database: Database) -> None:
         }
         done = merged(conn)
         assert done.id == site.id
-        states = {row.path: row.state for row in rows(conn, "select path, state from pages where domain_id = :id", id=site.id)}
+        states = {
+            row.path: row.state for row in rows(conn, "select path, state from pages where domain_id = :id", id=site.id)
+        }
         assert states == {
             "/both": "fetched", "/both-failed": "failed", "/both-waits": "pending",
             "/blog": "fetched", "/blog-gone": "failed", "/blog-waits": "pending",
@@ -112,7 +114,8 @@ def test_counters_are_right_after_a_merge(database: Database) -> None:
     blog, site, _ = crawled(database)
     with sound(database) as conn:
         give_back(conn, blog, site)
-        sent = "update domain_progress set last_request_at = bailiwick_now() - make_interval(secs => :ago) where domain_id = :id"
+        sent = """update domain_progress set last_request_at = bailiwick_now() - make_interval(secs => :ago)
+                  where domain_id = :id"""
         conn.execute(text(sent), {"ago": 5, "id": blog.id})
         conn.execute(text(sent), {"ago": 500, "id": site.id})
         done = merged(conn)

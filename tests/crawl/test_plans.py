@@ -18,7 +18,9 @@ from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
 KINDS = ("pg15", "pg18")
-BIG = re.compile(r"(pages|fetch_log|parse_queue|outlinks)(_\w+)?|crawl_queue|page_requests|job_domains|run_domains|domains")
+BIG = re.compile(
+    r"(pages|fetch_log|parse_queue|outlinks)(_\w+)?|crawl_queue|page_requests|job_domains|run_domains|domains"
+)
 """Tables that grow with what is crawled: never read as a whole."""
 _FILL = (
     """
@@ -69,8 +71,10 @@ TABLES = (
     "domains, crawl_queue, pages, fetch_log, parse_queue, page_requests, outlinks, domain_progress, jobs, job_domains, "
     "runs, run_domains"
 )
-BY_INDEX = {"take", "outlook", "write_pages", "add_pages", "queue_parse", "unqueue_parse", "add_outlinks", "add_progress",
-            "add_run", "offer", "recrawl", "admit_requested"}  # fmt: skip
+BY_INDEX = {
+    "take", "outlook", "write_pages", "add_pages", "queue_parse", "unqueue_parse", "add_outlinks", "add_progress",
+    "add_run", "offer", "recrawl", "admit_requested",
+}  # fmt: skip
 """Asked after `by_index`; the others as the planner likes it."""
 
 

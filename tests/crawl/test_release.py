@@ -9,9 +9,9 @@ from sqlalchemy import Connection, text
 from bailiwick.accounts.members import local_admin, system_actor
 from bailiwick.base.errors import UsageError
 from bailiwick.base.settings import LeaseSettings
+from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.outcomes import Outcome as Fetched
 from bailiwick.crawl.outcomes import StopReason
-from bailiwick.crawl.slice import Ending
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Subject, latest
 from bailiwick.registry.leases import Lease, Rules, Wish, claim, revoke
@@ -112,7 +112,9 @@ def test_each_has_its_state_its_time_and_its_events(database: Database) -> None:
             rest = {"active": None, "pauses": timedelta(minutes=10)}.get(what, timedelta(days=DAYS.get(what, 0)))
             assert (None if due is None else due - now) == rest, what
             assert domain.row["worker"] is None, what
-            trail = [event for event in latest(conn, subject=Subject("domain", f"{what}.org")) if event.machine == "crawl"]
+            trail = [
+                event for event in latest(conn, subject=Subject("domain", f"{what}.org")) if event.machine == "crawl"
+            ]
             assert [event.verb for event in reversed(trail)] == _verbs(outcome), what
             assert all(event.actor == "system" and event.reason for event in trail), what
             if outcome.code:
@@ -176,7 +178,9 @@ def test_a_lost_lease_among_them_is_left_alone(database: Database, loss: str) ->
         elif loss == "released":
             assert release(conn, gone.lease, OUTCOMES["active"], RULES, COOLDOWNS, system_actor(conn))
         else:
-            conn.execute(text("update crawl_queue set wake_at = bailiwick_now() where domain_id = :id"), {"id": gone.id})
+            conn.execute(
+                text("update crawl_queue set wake_at = bailiwick_now() where domain_id = :id"), {"id": gone.id}
+            )
             if loss == "taken over":
                 [heir] = claimed(conn, "w2", among=[gone.id])
                 assert heir.taken_over

@@ -12,9 +12,9 @@ from bailiwick.accounts.members import local_admin
 from bailiwick.approve import service as approve
 from bailiwick.crawl import requests
 from bailiwick.crawl.desk import HOME_HASH, Desk
+from bailiwick.crawl.facts import Outlook
 from bailiwick.crawl.jobs import ALL_DEPTHS
 from bailiwick.crawl.outcomes import Outcome
-from bailiwick.crawl.slice import Outlook
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Actor
 from bailiwick.registry.leases import revoke
@@ -83,7 +83,8 @@ def test_each_domain_gives_its_own(database: Database) -> None:
 def test_a_taken_page_has_what_a_conditional_request_needs(database: Database) -> None:
     desk, held = one(database)
     facts: dict[str, Any] = {
-        "state": "fetched", "depth": 2, "retries": 1, "etag": "e", "last_modified": "m", "body_hash": b"b", "text_hash": 7,
+        "state": "fetched", "depth": 2, "retries": 1, "etag": "e", "last_modified": "m", "body_hash": b"b",
+        "text_hash": 7,
     }  # fmt: skip
     with database.begin() as conn:
         plant(conn, held.id, "/p", **facts)

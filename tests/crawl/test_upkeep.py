@@ -80,7 +80,9 @@ def test_december_and_january(database: Database) -> None:
         assert places(conn)["fetch_log_202802"] == ["2028-02-01 00:00"]
 
 
-@pytest.mark.parametrize("moment", ["2028-01-31 12:00+00", "2028-02-29 12:00+00", "2027-03-31 23:00-02", "2027-08-31 00:30+14"])
+@pytest.mark.parametrize(
+    "moment", ["2028-01-31 12:00+00", "2028-02-29 12:00+00", "2027-03-31 23:00-02", "2027-08-31 00:30+14"]
+)
 def test_the_ends_of_months(database: Database, moment: str) -> None:
     """By UTC, whatever the session's time zone is."""
     set_clock(database, moment)

@@ -14,8 +14,8 @@ class Calendars:
     """A date found on a page without one is vouched for, and so are the days of such a month. Others are budgeted.
 
     A date yields when it leads to a new page without one: that speaks for its family, and for all wider spans (a month
-    whose days yield). Tally of a family of dates, of each width, and of all dates together: found = admitted that nobody
-    vouched for; run = of these, since the last yield; new = yields; dup = dates fetched.
+    whose days yield). Tally of a family of dates, of each width, and of all dates together: found = admitted that
+    nobody vouched for; run = of these, since the last yield; new = yields; dup = dates fetched.
     """
 
     def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings, today: date) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bailiwick.crawl.traps.memory import Kind, key_of
 
@@ -33,8 +33,7 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The date, month or year that a page is about: nothing else is in its path. In days of months that all have 32."""
 
     family: int

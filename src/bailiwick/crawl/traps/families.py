@@ -22,26 +22,24 @@ class Families:
     def is_any_closed(self) -> bool:
         return bool(self._closed)
 
-    def refuse(self, path: str, folder: Folder, *, is_own: bool) -> Refusal | None:
-        if self._closed and any(key in self._closed for key in _keys(path, folder)):
-            return Refusal.DUPLICATE_FAMILY
-        if is_own and self._is_over_budget(path, folder.key):
-            return Refusal.FAMILY_BUDGET
-        return None
+    def refuse_closed(self, path: str, folder: Folder) -> Refusal | None:
+        is_closed = bool(self._closed) and any(key in self._closed for key in _keys(path, folder))
+        return Refusal.DUPLICATE_FAMILY if is_closed else None
 
-    def _is_over_budget(self, path: str, key: int) -> bool:
-        tally = self._tallies.at(key)
+    def refuse_own(self, path: str, folder: Folder) -> Refusal | None:
+        """A link that was found on a page of the same folder."""
+        tally = self._tallies.at(folder.key)
         budget = self._settings.family_pages + self._settings.family_growth * tally.new
         if 2 * tally.found > budget:
             # Only now is it worth while to know which links were counted before.
             own = key_of(Kind.OWN, path)
             if self._memory.has(own):
-                return False
+                return None
             if tally.found >= budget:
-                return True
+                return Refusal.FAMILY_BUDGET
             self._memory.add(own)
-        tally.spend()
-        return False
+        tally.found += 1
+        return None
 
     def learn(self, path: str, folder: Folder, *, is_known_text: bool) -> None:
         family, level = _keys(path, folder)

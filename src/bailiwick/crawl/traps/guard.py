@@ -25,11 +25,12 @@ _TEXT_BITS = (1 << 64) - 1
 class _Standpoint:
     """The page on which links are found just now."""
 
-    __slots__ = ("may_yield", "path", "shape")
+    __slots__ = ("folder_key", "may_yield", "path", "shape")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.shape = shape_of(path)
+        self.folder_key = self.shape.folder.key
         self.may_yield = self.shape.span is not None or "&" in self.shape.query
         """It is a date or a combination, and none of its links was a credit to it yet."""
 
@@ -39,7 +40,7 @@ class TrapGuard:
 
     Links of one page are asked about together. Asking again changes nothing for a link that was admitted, as long as it
     is remembered; a refused one may be admitted later, when its family has proved its worth: so a link that was refused
-    must not be kept out of later questions (`Slice.is_seen`). A page that waits already is none of the guard's business.
+    must not be kept out of later questions (`Slice.is_seen`). What becomes of pages that wait already is not asked here.
     The same calls lead to the same answers on every machine. `today` bounds calendars.
     """
 
@@ -74,24 +75,27 @@ class TrapGuard:
         head, _, query = path.partition("?")
         cut = head.rfind("/") + 1
         folder, last = folder_of(head[:cut]), head[cut:]
-        rule = self._misshapen(path, folder, last)
+        rule = None
+        if len(path) > self._max_chars or len(folder.names) >= self._max_segments:
+            rule = self._oversized(path, folder, last)
+        elif folder.is_doubled or last in folder.names:
+            rule = self._repetitions.refuse(folder, last)
         if rule is None:
             if query or folder.is_odd or is_odd_name(last):
                 rule = self._odd(path, depth, odd_shape_of(path, head, query))
-            elif self._is_watching or self._on.may_yield or folder.key == self._on.shape.folder.key:
+            elif self._is_watching or self._on.may_yield:
                 rule = self._plain(Shape(path, head, query, folder), depth)
+            elif folder.key == self._on.folder_key and depth > 1:
+                rule = self._families.refuse_own(path, folder)
         if rule is not None:
             self.refused[rule] += 1
         return rule
 
-    def _misshapen(self, path: str, folder: Folder, last: str) -> Refusal | None:
+    def _oversized(self, path: str, folder: Folder, last: str) -> Refusal | None:
         if len(path) > self._max_chars:
             return Refusal.TOO_LONG
-        if len(folder.names) >= self._max_segments and len(folder.names) + bool(last) > self._max_segments:
-            return Refusal.TOO_MANY_SEGMENTS
-        if (folder.is_doubled or last in folder.names) and self._repetitions.refuse((*folder.names, last)):
-            return Refusal.PATH_REPETITION
-        return None
+        is_deep = len(folder.names) + bool(last) > self._max_segments
+        return Refusal.TOO_MANY_SEGMENTS if is_deep else self._repetitions.refuse(folder, last)
 
     def _odd(self, path: str, depth: int, shape: Shape) -> Refusal | None:
         """A link with a query, or that may hold a date or a token."""
@@ -110,8 +114,9 @@ class TrapGuard:
     def _plain(self, shape: Shape, depth: int) -> Refusal | None:
         if self._mirrors.is_any_proven and self._mirrors.refuse(shape.path):
             return Refusal.MIRROR
-        is_own = shape.folder.key == self._on.shape.folder.key and depth > 1
-        rule = self._families.refuse(shape.path, shape.folder, is_own=is_own)
+        rule = self._families.refuse_closed(shape.path, shape.folder)
+        if rule is None and shape.folder.key == self._on.folder_key and depth > 1:
+            rule = self._families.refuse_own(shape.path, shape.folder)
         if rule is None and self._on.may_yield:
             self._credit(shape)
         return rule

@@ -1,7 +1,7 @@
 """Session tokens in URLs, known by their name or by their looks."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bailiwick.crawl.traps.memory import Kind, key_of
 
@@ -25,8 +25,7 @@ _LOOKS = re.compile(
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """What looks like a session's token in a path."""
 
     key: int

@@ -74,7 +74,7 @@ def end(conn: Connection, held: Held, reason: StopReason | None = StopReason.FRO
     rests = reason is not None and reason.ends_run and crawl == "active"
     done = release_all(conn, [(held.lease, Released(crawl, rests=rests))], RULES, COOLDOWNS, system_actor(conn))
     if done:
-        runs.end(conn, [runs.Ending(held.id, held.run.run_id, reason)], system_actor(conn))
+        runs.end(conn, [runs.Ending(held.id, held.run.run_id, reason)], system_actor(conn), rest_seconds=3600)
     return bool(done)
 
 

@@ -45,7 +45,7 @@ PAIR = Planned(DomainName(BLOG), DomainName(SITE))
 def give_back(conn: Connection, *held: Held, reason: StopReason | None = None) -> None:
     releases = [(one.lease, Released("active")) for one in held]
     assert len(release_all(conn, releases, RULES, COOLDOWNS, system_actor(conn))) == len(held)
-    runs.end(conn, [runs.Ending(one.id, one.run.run_id, reason) for one in held], system_actor(conn))
+    runs.end(conn, [runs.Ending(one.id, one.run.run_id, reason) for one in held], system_actor(conn), rest_seconds=3600)
 
 
 def merged(conn: Connection) -> Domain:

@@ -247,7 +247,7 @@ class Desk:
             )
             mine = [(s, ending) for s, ending in endings if s.lease.domain_id in done]
             ended = [runs.Ending(s.lease.domain_id, s.run.run_id, ending.reason) for s, ending in mine]
-            runs.end(conn, ended, self._system)
+            runs.end(conn, ended, self._system, rest_seconds=self._settings.cooldown.exhausted_days * 86400)
         return done
 
     def left_of(self, job_ids: Sequence[int]) -> Left:

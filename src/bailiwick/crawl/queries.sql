@@ -298,6 +298,18 @@ where d.id = any(%(ids)s::bigint[]) and d.crawl in ('pending', 'active')
   and not exists (select 1 from job_domains as jd join jobs as j on j.id = jd.job_id
                   where jd.domain_id = d.id and jd.is_open and j.state in ('running', 'paused'))
 
+-- name: rest_cancelled
+-- A slice that ended before it heard that its job was cancelled: its domain rests all the same.
+update domains as d
+set next_crawl_after = bailiwick_now() + coalesce(make_interval(hours => d.scrape_frequency_hours),
+                                                  make_interval(secs => %(rest_seconds)s))
+from unnest(%(ids)s::bigint[], %(run_ids)s::bigint[]) as e(domain_id, run_id)
+join runs as r on r.id = e.run_id join jobs as j on j.id = r.job_id
+where d.id = e.domain_id and j.state = 'cancelled' and d.crawl in ('pending', 'active')
+  and (d.next_crawl_after is null or d.next_crawl_after <= bailiwick_now())
+  and not exists (select 1 from job_domains as jd join jobs as other on other.id = jd.job_id
+                  where jd.domain_id = d.id and jd.is_open and other.state in ('running', 'paused'))
+
 -- name: ask_lease_holders
 update crawl_queue as q set wanted = %(wanted)s
 from runs as r where r.job_id = %(job_id)s and q.run_id = r.id and q.worker is not null

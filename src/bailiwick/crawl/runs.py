@@ -118,7 +118,7 @@ def _serve(
     }
 
 
-def end(conn: Connection, endings: Sequence[Ending], system: Actor) -> None:
+def end(conn: Connection, endings: Sequence[Ending], system: Actor, *, rest_seconds: float) -> None:
     """Write down how slices ended, in the transaction that releases their leases (whose queue rows are locked)."""
     if not endings:
         return
@@ -137,6 +137,12 @@ def end(conn: Connection, endings: Sequence[Ending], system: Actor) -> None:
         conn.exec_driver_sql(SQL["wake_wanted"], {"ids": over})
         conn.exec_driver_sql(SQL["rehold"], {"ids": over})
         requeue(conn, over)
+    going_on = [ending for ending in endings if ending.domain_id not in set(over)]
+    if going_on:
+        ids, run_ids = [e.domain_id for e in going_on], [e.run_id for e in going_on]
+        asked = {"ids": ids, "run_ids": run_ids, "rest_seconds": rest_seconds}
+        if conn.exec_driver_sql(SQL["rest_cancelled"], asked).rowcount:
+            requeue(conn, ids)
     if touched:
         _finish(conn, touched, system)  # last: it locks what all workers of a job share
 

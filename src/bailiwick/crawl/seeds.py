@@ -68,8 +68,8 @@ def admit(conn: Connection, pages: Sequence[StartPage], vouch: Vouch) -> Admitte
 
 
 def may_start(domain: Domain) -> bool:
-    """A person's word is enough to go on with a partly crawled domain that rests; every other rule holds."""
-    return domain.refusal is None or (domain.refusal == "not_due" and domain.crawl == "active")
+    """A person's word is enough to go on with a domain that rests and is not done; every other rule holds."""
+    return domain.refusal is None or (domain.refusal == "not_due" and domain.crawl in ("pending", "active"))
 
 
 def by_names(conn: Connection, names: Iterable[DomainName]) -> dict[str, Domain]:

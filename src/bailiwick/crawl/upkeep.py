@@ -13,9 +13,6 @@ def run_once(conn: Connection) -> int:
     month = partitions.today(conn).replace(day=1)
     existing = partitions.names(conn, "fetch_log")
     missing = [start for start in (month, _next(month)) if _name(start) not in existing]
-    if missing:
-        # Flushes wait for a moment: a row that came to the default partition meanwhile would refuse the new one.
-        conn.execute(text("lock table only fetch_log in share row exclusive mode"))
     for start in missing:
         partitions.create(conn, "fetch_log", "fetched_at", _name(start), since=start, until=_next(start))
     return len(missing)

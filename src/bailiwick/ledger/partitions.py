@@ -15,7 +15,8 @@ def names(conn: Connection, table: str) -> set[str]:
 
 
 def create(conn: Connection, table: str, column: str, name: str, *, since: date, until: date) -> None:
-    """One partition; rows that fell into the default one meanwhile move into it."""
+    """One partition; rows that fell into the default one meanwhile move into it. Writers wait for that long."""
+    conn.execute(text(f"lock table only {table} in share row exclusive mode"))
     conn.execute(text(f"create table {name} (like {table} including defaults including constraints)"))
     conn.execute(
         text(f"with old as (delete from {table}_default where {column} >= :since and {column} < :until returning *) "  # noqa: S608

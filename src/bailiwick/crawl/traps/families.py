@@ -38,7 +38,7 @@ class Families:
             if tally.found >= budget:
                 return Refusal.FAMILY_BUDGET
             self._memory.add(own)
-        tally.found += 1
+        tally.spend()
         return None
 
     def learn(self, path: str, folder: Folder, *, is_known_text: bool) -> None:

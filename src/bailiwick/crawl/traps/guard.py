@@ -40,7 +40,7 @@ class TrapGuard:
 
     Links of one page are asked about together. Asking again changes nothing for a link that was admitted, as long as it
     is remembered; a refused one may be admitted later, when its family has proved its worth: so a link that was refused
-    must not be kept out of later questions (`Slice.is_seen`). What becomes of pages that wait already is not asked here.
+    must not be kept out of later questions (`Slice.is_seen`). Pages that wait already are none of its business.
     The same calls lead to the same answers on every machine. `today` bounds calendars.
     """
 
@@ -112,9 +112,11 @@ class TrapGuard:
         return self._plain(shape, depth)
 
     def _plain(self, shape: Shape, depth: int) -> Refusal | None:
-        if self._mirrors.is_any_proven and self._mirrors.refuse(shape.path):
-            return Refusal.MIRROR
-        rule = self._families.refuse_closed(shape.path, shape.folder)
+        rule = None
+        if self._is_watching:
+            if self._mirrors.refuse(shape.path):
+                return Refusal.MIRROR
+            rule = self._families.refuse_closed(shape.path, shape.folder)
         if rule is None and shape.folder.key == self._on.folder_key and depth > 1:
             rule = self._families.refuse_own(shape.path, shape.folder)
         if rule is None and self._on.may_yield:

@@ -10,7 +10,8 @@ from bailiwick.crawl.traps.memory import Kind, key_of
 from bailiwick.crawl.traps.tokens import LOOKS_AT_LEAST, Token, token_of
 
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-_FOUR_DIGITS = re.compile(r"[0-9]{4}")
+_YEAR = re.compile(r"[12][0-9]{3}")
+_DATE_BEGINS = re.compile(r"[12][0-9]{3}(?:[-_.w]?[0-9]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def folder_of(directory: str) -> Folder:
 
 def is_odd_name(name: str) -> bool:
     """Whether a name may hold a date or a token, and is worth a closer look."""
-    return _FOUR_DIGITS.search(name) is not None or (len(name) >= LOOKS_AT_LEAST and _is_dense(name)) or ";" in name
+    return _DATE_BEGINS.search(name) is not None or (len(name) >= LOOKS_AT_LEAST and _is_dense(name)) or ";" in name
 
 
 def _is_dense(name: str) -> bool:
@@ -81,5 +82,5 @@ def odd_shape_of(path: str, head: str, query: str) -> Shape:
     if token is not None:
         path = token.rest
         head, _, query = path.partition("?")
-    span = span_of(head, query) if _FOUR_DIGITS.search(path) else None
+    span = span_of(head, query) if _YEAR.search(path) else None
     return Shape(path, head, query, folder_of(head[: head.rfind("/") + 1]), token, span)

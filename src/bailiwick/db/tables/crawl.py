@@ -66,6 +66,7 @@ job_domains = Table(
     _of("domain_id", "domains", owner="job_domains"),
     always("is_open", Boolean, "true"),
     Index("job_domains_open_idx", "domain_id", "job_id", postgresql_where=text("is_open")),
+    Index("job_domains_left_idx", "job_id", postgresql_where=text("is_open")),
 )
 
 runs = Table(

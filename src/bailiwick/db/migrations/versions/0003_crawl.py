@@ -37,6 +37,7 @@ create table job_domains (
     constraint job_domains_pkey primary key (job_id, domain_id)
 );
 create index job_domains_open_idx on job_domains (domain_id, job_id) where is_open;
+create index job_domains_left_idx on job_domains (job_id) where is_open;
 
 create table runs (
     id bigint generated always as identity primary key,

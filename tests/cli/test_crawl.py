@@ -41,7 +41,7 @@ def test_seeds_from_standard_input_and_from_a_ranked_list(land: Land) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("no_such_file",), "there is no file by that name"),
+        (("no_such_file",), "there is no file"),
         (("--depth", "deep", A), "neither a number"),
         (("--max-pages", "-1", A), "-1"),
         (("--resolve", "nonsense", A), "HOST:PORT:ADDRESS"),

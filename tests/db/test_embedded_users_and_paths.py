@@ -192,15 +192,17 @@ def test_a_pointer_leads_nowhere_but_to_our_own_directory(home: Path) -> None:
 
 @needs_root
 def test_two_users_at_once_have_a_server_each(home: Path) -> None:
-    settings = {"database_idle_stop_seconds": 3}
-    one = Project(owned_by("games", home / "one"), "games", dict(settings))
-    two = Project(owned_by("daemon", home / "two"), "daemon", dict(settings))
+    one = Project(owned_by("games", home / "one"), "games")
+    two = Project(owned_by("daemon", home / "two"), "daemon")
     with one, two:
         commands = [project.begin("db", "upgrade") for project in (one, two)]
         ended = [wait_for_end(command) for command in commands]
         assert [e.code for e in ended] == [0, 0], ended
         assert (server_owner(one), server_owner(two)) == ("games", "daemon")
         assert one.processes() != two.processes()
+        for project in (one, two):
+            project.settings["database_idle_stop_seconds"] = 1
+            project.ok("status")
         # Their watchdogs find our packages where the commands found them.
         eventually(lambda: not one.server.is_running() and not two.server.is_running(), "both have stopped")
 

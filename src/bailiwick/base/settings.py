@@ -142,10 +142,13 @@ class NetSettings(Section):
 
 class CrawlSettings(Section):
     contact: str | None = Field(
-        None, max_length=200, description="How sites can reach you (mail or web address); part of the User-Agent."
+        None,
+        max_length=200,
+        pattern=r"^[ -~]*$",
+        description="How sites can reach you (mail or web address); part of the User-Agent.",
     )
     user_agent: str | None = Field(
-        None, max_length=300, description="User-Agent instead of `Bailiwick/VERSION (+contact)`."
+        None, max_length=300, pattern=r"^[ -~]*$", description="User-Agent instead of `Bailiwick/VERSION (+contact)`."
     )
     max_open_domains: int = Field(1000, ge=1, le=100_000, description="Domains that one process crawls at once.")
     claim_batch: int = Field(50, ge=1, le=1000, description="Most domains leased by one claim.")

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bailiwick.crawl.seeds import Admitted, StartPage
 
 NOTHING_TO_DO, LIMIT_REACHED = 3, 4
+BUDGET = click.IntRange(0, 10**12)
 
 
 class Depth(click.ParamType[int]):
@@ -29,7 +31,7 @@ class Depth(click.ParamType[int]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         from bailiwick.crawl.jobs import ALL_DEPTHS
 
-        text = str(value)
+        text = str(value).lower()
         if text == "all":
             return ALL_DEPTHS
         if text.isascii() and text.isdigit() and int(text[:5]) <= 1000:
@@ -50,10 +52,10 @@ class _Asked:
 
 @click.command()
 @click.argument("seeds", metavar="[SEED…]", nargs=-1)
-@click.option("--max-pages", type=click.IntRange(min=0), metavar="N", help="Pages of each domain; 0 is all of them.")
-@click.option("--depth", type=Depth(), help="Links from the start page; 0 is the start page only.")
+@click.option("--max-pages", type=BUDGET, metavar="N", help="Pages of each domain; 0 is all of them.")
+@click.option("--depth", type=Depth(), metavar="N|all", help="Links from the start page; 0 is the start page only.")
 @click.option("--delay", type=click.FloatRange(0, 86400), metavar="S", help="Seconds between two requests to a domain.")
-@click.option("--max-requests", type=click.IntRange(min=0), metavar="N", help="Requests to each domain; 0 is no limit.")
+@click.option("--max-requests", type=BUDGET, metavar="N", help="Requests to each domain; 0 is no limit.")
 @click.option(
     "--time", "time_seconds", type=click.FloatRange(min=0.1), metavar="S", help="Seconds for the whole command."
 )
@@ -108,6 +110,7 @@ def crawl(  # noqa: PLR0913 - one for each option
     from bailiwick.net.guard import Resolve
 
     addresses = tuple(Resolve.parse(text) for text in resolves)
+    _check(user_agent, delay, time_seconds)
     asked = _Asked(seeds, job_options(max_pages, depth, delay, max_requests, scope), profile, is_dry, as_json)
     if not is_dry:
         from bailiwick.pipeline.supervisor import supervise
@@ -135,6 +138,13 @@ def crawl(  # noqa: PLR0913 - one for each option
     )
     summarise(engine.progress, as_json=as_json)
     return _code(engine, interrupted=interrupted, exit_code=exit_code)
+
+
+def _check(user_agent: str | None, *numbers: float | None) -> None:
+    if user_agent is not None and not (user_agent.strip() and user_agent.isprintable() and user_agent.isascii()):
+        raise UsageError("--user-agent is one line of printable ASCII", hint="Bailiwick (+you@example.org)")
+    if any(number is not None and not isfinite(number) for number in numbers):
+        raise UsageError("--delay and --time are numbers of seconds")
 
 
 def job_options(

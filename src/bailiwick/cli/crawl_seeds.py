@@ -25,15 +25,36 @@ def start_pages(app: "App", given: Iterable[str]) -> "Iterator[StartPage]":
     for text in given:
         if text == "-":
             yield from _from_lines(app, sys.stdin, "standard input")
-        elif Path(text).is_file():
-            with Path(text).open(encoding="utf-8", errors="replace") as file:
-                yield from _from_lines(app, file, text)
+        elif _is_file(text):
+            try:
+                with Path(text).open(encoding="utf-8", errors="replace") as file:
+                    yield from _from_lines(app, file, text)
+            except OSError as error:
+                raise UsageError(f"cannot read {text}: {error.strerror}") from error
         else:
             try:
                 yield _start_page(app, text)
             except NameRefusedError as error:
                 hint = f"{error.hint}; there is no file by that name either" if error.hint else None
                 raise NameRefusedError(error.message, hint=hint) from error
+
+
+_FILE_ENDINGS = (".txt", ".csv", ".tsv", ".lst", ".list", ".urls")
+
+
+def _is_file(text: str) -> bool:
+    """Whether a seed is the name of a file; one that looks like it and is not there is an error, not a domain."""
+    try:
+        if Path(text).is_file():
+            return True
+        is_folder = Path(text).is_dir()
+    except OSError:  # too long for a name
+        return False
+    if is_folder and "." not in text.strip("./"):
+        raise UsageError(f"{text} is a directory", hint="give a file of seeds, a domain or a URL")
+    if text.startswith(("./", "../", "/")) or text.lower().endswith(_FILE_ENDINGS):
+        raise UsageError(f"there is no file {text}", hint="give a file of seeds, a domain or a URL")
+    return False
 
 
 def _start_page(app: "App", text: str) -> "StartPage":
@@ -52,7 +73,7 @@ def _from_lines(app: "App", file: TextIO, source: str) -> "Iterator[StartPage]":
     from bailiwick.registry.seeds import Seed, read_seeds
 
     lines = iter(file)
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    begins, first = next(((n, line) for n, line in enumerate(lines, 1) if line.strip() and line[0] != "#"), (1, ""))
     whole = _chain(first, lines)
     if "," in first:  # a ranked list
         names = app.settings.names
@@ -60,9 +81,9 @@ def _from_lines(app: "App", file: TextIO, source: str) -> "Iterator[StartPage]":
             if isinstance(seed, Seed):
                 yield StartPage(seed.name)
             else:
-                warn([f"{source}, line {seed.line_number}: {seed.why}"])
+                warn([f"{source}, line {begins + seed.line_number - 1}: {seed.why}"])
         return
-    for number, line in enumerate(whole, start=1):
+    for number, line in enumerate(whole, start=begins):
         text = line.partition(" #")[0].strip()
         if text and not text.startswith("#"):
             try:

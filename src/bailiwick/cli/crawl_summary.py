@@ -46,13 +46,13 @@ def summarise(progress: "Progress", *, as_json: bool) -> None:
     for known in ended[:_ROWS]:
         click.echo(f"{printable(known.name):<{width}}  {known.pages_done:,} pages: {printable(next_step(known))}")
     if len(ended) > _ROWS:
-        click.echo(f"… and {len(ended) - _ROWS:,} more domains (bailiwick run list)")
+        click.echo(f"… and {progress.count - _ROWS:,} more domains (bailiwick run list)")
     if not ended:
         click.echo("nothing is due")
         return
     seconds = time.monotonic() - progress.started
     click.echo(
-        f"{progress.pages:,} pages of {len(ended):,} domains in {seconds:.1f} s "
+        f"{progress.pages:,} pages of {progress.count:,} domains in {seconds:.1f} s "
         f"({progress.pages / max(seconds, 0.1):.1f}/s), {progress.errors:,} errors, {size(progress.bytes_received)}"
     )
 

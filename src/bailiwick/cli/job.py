@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from bailiwick.cli.acting import for_each, reason_option, text
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session
-from bailiwick.cli.crawl import Depth, job_options
+from bailiwick.cli.crawl import BUDGET, Depth, job_options
 from bailiwick.cli.crawl_seeds import admit_seeds, start_pages, tell_refused
 from bailiwick.cli.domain_submit import profile_option
 from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, stamp
@@ -30,10 +30,10 @@ def job() -> None:
 @click.argument("seeds", metavar="SEED…", nargs=-1, required=True)
 @click.option("--name", type=text, help="What to call it. Default: its first domains.")
 @click.option("--priority", type=click.IntRange(1, 10), default=5, show_default=True, help="1 is the most urgent.")
-@click.option("--max-pages", type=click.IntRange(min=0), metavar="N", help="Pages of each domain; 0 is all of them.")
-@click.option("--depth", type=Depth(), help="Links from the start page; 0 is the start page only.")
+@click.option("--max-pages", type=BUDGET, metavar="N", help="Pages of each domain; 0 is all of them.")
+@click.option("--depth", type=Depth(), metavar="N|all", help="Links from the start page; 0 is the start page only.")
 @click.option("--delay", type=click.FloatRange(0, 86400), metavar="S", help="Seconds between two requests to a domain.")
-@click.option("--max-requests", type=click.IntRange(min=0), metavar="N", help="Requests to each domain; 0 is no limit.")
+@click.option("--max-requests", type=BUDGET, metavar="N", help="Requests to each domain; 0 is no limit.")
 @click.option("--scope", type=click.Choice(["domain", "site"]), default="domain", help="site: other hosts of it, too.")
 @profile_option
 @pass_session

@@ -42,9 +42,8 @@ def list_(
 @click.option("--after", type=text, metavar="NAME", default="", help="Go on after this domain: the next page.")
 @limit_option
 @json_option
-@click.pass_context
 @pass_session
-def show(session: Session, ctx: click.Context, *, run_id: int, after: str, limit: int, as_json: bool) -> None:
+def show(session: Session, *, run_id: int, after: str, limit: int, as_json: bool) -> None:
     """Show a run, domain by domain, with stop reasons."""
     with session.app.database.read() as conn:
         found = runs.listing(conn, run_id=run_id, limit=1)
@@ -57,8 +56,8 @@ def show(session: Session, ctx: click.Context, *, run_id: int, after: str, limit
     show_facts(_row(found[0]), as_json=False)
     click.echo()
     show_rows(rows, _PARTS, as_json=False, empty="no domain has begun yet")
-    if rows and (more := more_rows(ctx, rows, str(rows[-1]["domain"]))):
-        session.say(f"more: {more}")
+    if len(rows) == limit:
+        session.say(f"more: bailiwick run show {run_id} --limit {limit} --after {rows[-1]['domain']}")
 
 
 def _row(one: runs.Run) -> Row:

@@ -240,7 +240,7 @@ class Desk:
         with self._database.begin() as conn:
             done = release_all(
                 conn,
-                [(s.lease, _outcome(ending)) for s, ending in endings],
+                [(s.lease, _outcome(ending, s)) for s, ending in endings],
                 self._rules,
                 self._settings.cooldown,
                 self._system,
@@ -267,13 +267,14 @@ def _stop_reason(wanted: tuple[str, str | None] | None) -> StopReason | None:
     return StopReason.PAUSED if wish == "pause" else StopReason.CANCELLED
 
 
-def _outcome(ending: Ending) -> Outcome:
+def _outcome(ending: Ending, part: Slice) -> Outcome:
     """What the end of a slice means for the domain's crawl axis."""
     if ending.blamed is not None:
         code = MEANINGS[ending.blamed].code or BlockCode.ERROR_LIMIT
         state = "unreachable" if code is BlockCode.UNREACHABLE else "blocked"
         return Outcome(state, code, ending.why)
-    if ending.reason is StopReason.FRONTIER_EMPTY:
+    # Where only typed pages were start pages, the home page has not been asked for yet: the domain is not done.
+    if ending.reason is StopReason.FRONTIER_EMPTY and part.run.options.starts_at_home:
         return Outcome("exhausted")
     rests = ending.reason is not None and ending.reason.ends_run
     return Outcome("active", pause_seconds=ending.pause_seconds, rests=rests)

@@ -358,7 +358,7 @@ class Engine:
     async def _close(self) -> None:
         """Write and give back everything, then go. Bounded: what cannot be written is fetched again."""
         deadline = time.monotonic() + GRACE_SECONDS
-        while any(part.in_flight for part in self._open.values()) and time.monotonic() < deadline:
+        while any(part.on_wire for part in self._open.values()) and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
         parts = list(self._open.values())
         for part in parts:

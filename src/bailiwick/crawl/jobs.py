@@ -24,6 +24,8 @@ from bailiwick.registry.apply import lock_queue, requeue
 from bailiwick.registry.permission import DECIDERS, require
 
 ALL_DEPTHS = 1_000_000
+MOST = 1_000_000_000_000
+"""No budget is larger: 0 is no limit."""
 STANDING = "standing"
 _NAMED = 3
 _NAME_CHARS = 200
@@ -35,9 +37,9 @@ class JobOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_pages: Annotated[int, Field(ge=0)] | None = None
+    max_pages: Annotated[int, Field(ge=0, le=MOST)] | None = None
     """For each domain; 0 is no limit."""
-    max_requests: Annotated[int, Field(ge=0)] | None = None
+    max_requests: Annotated[int, Field(ge=0, le=MOST)] | None = None
     max_depth: Annotated[int, Field(ge=0, le=ALL_DEPTHS)] | None = None
     delay_seconds: Annotated[float, Field(ge=0, le=86400)] | None = None
     scope: Literal["domain", "site"] = "domain"

@@ -45,6 +45,8 @@ class Progress:
         self.domains: OrderedDict[str, DomainProgress] = OrderedDict()
         self.reasons: Counter[str] = Counter()
         self.outcomes: Counter[Outcome] = Counter()
+        self.count = 0
+        """Domains that were opened here."""
         self.pages = self.errors = self.bytes_received = 0
         self.elsewhere = 0
         """Domains of this command that another process is at."""
@@ -52,7 +54,10 @@ class Progress:
 
     def opened(self, part: Slice) -> None:
         name = part.lease.name.name
-        known = self.domains.pop(name, None) or DomainProgress(name)
+        known = self.domains.pop(name, None)
+        if known is None:
+            known = DomainProgress(name)
+            self.count += 1
         known.is_open, known.slice_, known.reason, known.why = True, part, None, None
         known.delay_seconds = part.pace.delay_seconds
         known.is_default_delay = part.run.options.delay_seconds is None

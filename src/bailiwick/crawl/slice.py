@@ -87,6 +87,8 @@ class Slice:
         self.reads_sitemap = False
         self._sitemaps_found: dict[int, SitemapFound] = {}
         self._sitemaps_read: list[SitemapRead] = []
+        self.on_wire = 0
+        """Requests that are under way; pages in flight may still wait for their turn."""
         self.closed_for_seconds: float | None = None
         """robots.txt could not be read: nothing may be fetched for so long."""
         self._unknown_name: str | None = None
@@ -129,6 +131,7 @@ class Slice:
             or self._budget_reached(under_way) is not None
             or self.pages_done + under_way >= self.settings.slice_pages
             or time.monotonic() - self.started >= self.settings.slice_seconds
+            or self.errors_in_row >= self.settings.max_domain_errors
             or self._unknown_name is not None
             or self._denied is not None
             or self.closed_for_seconds is not None
@@ -206,7 +209,7 @@ class Slice:
         self._requests_unflushed += 1
 
     def may_send(self) -> bool:
-        return self.stop is not StopReason.LEASE_LOST and self.sending.may_send()
+        return self.stop is None and self.sending.may_send()
 
     def give_back(self, page: Taken) -> None:
         """The page was not fetched after all: it is still waiting in the frontier."""
@@ -368,7 +371,7 @@ class Slice:
         """Why this slice is over, once nothing is under way; None while it goes on."""
         if self.stop is not None:
             at_once = self.stop is StopReason.LEASE_LOST or now - self.stopped_at > GRACE_SECONDS
-            return Ending(self.stop) if at_once or not self.in_flight else None
+            return Ending(self.stop) if at_once or not self.on_wire else None
         return self._turned_away() or self._used_up(now)
 
     def _turned_away(self) -> Ending | None:

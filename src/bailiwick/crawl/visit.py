@@ -160,8 +160,10 @@ async def ask(
             if not part.may_send():
                 return None
             tried = True
+            part.on_wire += 1
             answer = await tools.fetcher.fetch(FetchRequest(url, _Asking(part, turn), headers, wants))
         finally:
+            part.on_wire -= tried
             if turn.is_open and tried:
                 part.count_request()  # it reached for the host in vain
             turn.give_up(tried=tried)

@@ -28,6 +28,9 @@ _WORDS = {
 }
 
 
+_RESTS = ("its last run has ended and it rests; more of it is due {wakes}", "bailiwick crawl {name}")
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The rule that decides, what it says, and the command that would change it."""
@@ -60,7 +63,7 @@ def explain(conn: Connection, name: DomainName) -> Explanation:
 def explain_refusal(domain: Domain) -> Explanation:
     """The words for a refusal that the rule has given."""
     rule = domain.refusal or ""
-    says, change = _WORDS[rule]
+    says, change = _RESTS if rule == "not_due" and domain.crawl != "exhausted" else _WORDS[rule]
     wakes = f"at {domain.wakes_at.astimezone(UTC):%Y-%m-%d %H:%M UTC}" if domain.wakes_at else "when somebody asks"
     said = says.format(**{**domain.row, "wakes": wakes})
     command = change.format(name=domain.name) if change else None

@@ -90,10 +90,10 @@ def parameters_of(query: str) -> tuple[list[str], list[str]]:
             pages.append(part)
         elif _is_list(part):
             separator = _BARS if _BARS.search(value) else _COMMAS
-            filters |= {f"{name}={one}" for one in separator.split(value)[:_MOST_PARAMETERS]}
+            filters |= {f"{name}={one}" for one in separator.split(value)}
         else:
             filters.add(part)
-    return sorted(filters), sorted(pages)
+    return sorted(filters)[:_MOST_PARAMETERS], sorted(pages)
 
 
 def _is_list(parameter: str) -> bool:

@@ -13,7 +13,7 @@ from bailiwick.crawl.traps.mirrors import Mirrors
 from bailiwick.crawl.traps.repetitions import Repetitions
 from bailiwick.crawl.traps.rules import Refusal, TrapSettings
 from bailiwick.crawl.traps.sessions import Sessions
-from bailiwick.crawl.traps.shapes import Folder, Shape, folder_of, is_odd_name, odd_shape_of, shape_of
+from bailiwick.crawl.traps.shapes import Shape, folder_of, is_odd_name, odd_shape_of, shape_of
 
 DEFAULT_TRAPS = TrapSettings()
 STATE_BYTES = 64_000
@@ -72,30 +72,26 @@ class TrapGuard:
         """
         if found_on != self._on.path:
             self._on = _Standpoint(found_on)
-        head, _, query = path.partition("?")
-        cut = head.rfind("/") + 1
-        folder, last = folder_of(head[:cut]), head[cut:]
-        rule = None
-        if len(path) > self._max_chars or len(folder.names) >= self._max_segments:
-            rule = self._oversized(path, folder, last)
-        elif folder.is_doubled or last in folder.names:
-            rule = self._repetitions.refuse(folder, last)
-        if rule is None:
-            if query or folder.is_odd or is_odd_name(last):
-                rule = self._odd(path, depth, odd_shape_of(path, head, query))
-            elif self._is_watching or self._on.may_yield:
-                rule = self._plain(Shape(path, head, query, folder), depth)
-            elif folder.key == self._on.folder_key and depth > 1:
-                rule = self._families.refuse_own(path, folder)
+        rule = Refusal.TOO_LONG if len(path) > self._max_chars else self._judged(path, depth)
         if rule is not None:
             self.refused[rule] += 1
         return rule
 
-    def _oversized(self, path: str, folder: Folder, last: str) -> Refusal | None:
-        if len(path) > self._max_chars:
-            return Refusal.TOO_LONG
-        is_deep = len(folder.names) + bool(last) > self._max_segments
-        return Refusal.TOO_MANY_SEGMENTS if is_deep else self._repetitions.refuse(folder, last)
+    def _judged(self, path: str, depth: int) -> Refusal | None:
+        head, _, query = path.partition("?")
+        cut = head.rfind("/") + 1
+        folder, last = folder_of(head[:cut]), head[cut:]
+        if len(folder.names) >= self._max_segments and len(folder.names) + bool(last) > self._max_segments:
+            return Refusal.TOO_MANY_SEGMENTS
+        if (folder.is_doubled or last in folder.names) and self._repetitions.refuse(folder, last):
+            return Refusal.PATH_REPETITION
+        if query or folder.is_odd or is_odd_name(last):
+            return self._odd(path, depth, odd_shape_of(path, head, query))
+        if self._is_watching or self._on.may_yield:
+            return self._plain(Shape(path, head, query, folder), depth)
+        if folder.key == self._on.folder_key and depth > 1:
+            return self._families.refuse_own(path, folder)
+        return None
 
     def _odd(self, path: str, depth: int, shape: Shape) -> Refusal | None:
         """A link with a query, or that may hold a date or a token."""

@@ -1,7 +1,7 @@
 """Repetition: relative links that lack their slash, on a server that answers them all (/a/b/a/b/a/b)."""
 
 from bailiwick.crawl.traps.memory import Kind, Tallies, key_of
-from bailiwick.crawl.traps.rules import Refusal, TrapSettings
+from bailiwick.crawl.traps.rules import TrapSettings
 from bailiwick.crawl.traps.shapes import Folder, most_of
 
 _TWICE = key_of(Kind.TWICE, "")
@@ -16,11 +16,10 @@ class Repetitions:
     def __init__(self, tallies: Tallies, settings: TrapSettings) -> None:
         self._tallies, self._settings = tallies, settings
 
-    def refuse(self, folder: Folder, last: str) -> Refusal | None:
+    def refuse(self, folder: Folder, last: str) -> bool:
         names, limit = (*folder.names, last) if last else folder.names, self._settings.max_repeats
         most = most_of(names)
-        is_one = most > limit or (most > 1 and (self._is_closed() or repeats_in(names) >= limit))
-        return Refusal.PATH_REPETITION if is_one else None
+        return most > limit or (most > 1 and (self._is_closed() or repeats_in(names) >= limit))
 
     def learn(self, head: str, *, is_known_text: bool) -> None:
         if most_of(tuple(filter(None, head.split("/")))) > 1:

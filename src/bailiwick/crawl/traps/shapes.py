@@ -1,6 +1,7 @@
 """What a path says about itself. Pure; only folders are remembered, because the links of a site share them."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from bailiwick.crawl.traps.memory import Kind, key_of
 from bailiwick.crawl.traps.tokens import LOOKS_AT_LEAST, Token, token_of
 
 _NO_DIGITS = str.maketrans("", "", "0123456789")
+_SHORT = 150
 _YEAR = re.compile(r"[12][0-9]{3}")
 _DATE_BEGINS = re.compile(r"[12][0-9]{3}(?:[-_.w]?[0-9]|$)")
 
@@ -28,9 +30,17 @@ class Folder:
     """May hold a date or a token."""
 
 
-@lru_cache(maxsize=20_000)
 def folder_of(directory: str) -> Folder:
-    """Shared by all domains: some 10 MB at most, and most links of a site cost one look here."""
+    return _short_folder(directory) if len(directory) <= _SHORT else _folder(directory)
+
+
+@lru_cache(maxsize=10_000)
+def _short_folder(directory: str) -> Folder:
+    """Shared by all domains: 10 MB at the most, and a link of an ordinary site costs one look here."""
+    return _folder(directory)
+
+
+def _folder(directory: str) -> Folder:
     pattern = directory.translate(_NO_DIGITS)
     names = tuple(name for name in directory.split("/") if name)
     is_odd = "(" in directory or any(is_odd_name(name) for name in names)
@@ -51,8 +61,7 @@ def most_of(names: tuple[str, ...]) -> int:
     """How often the most frequent of them comes. Numbers do not count: /11/11/11 is a date."""
     if len(set(names)) == len(names):
         return 1
-    words = [name for name in names if not name.isdigit()]
-    return max((words.count(word) for word in set(words)), default=1)
+    return max(Counter(name for name in names if not name.isdigit()).values(), default=1)
 
 
 class Shape(NamedTuple):  # one for each link that is looked at: a frozen dataclass takes four times as long to make

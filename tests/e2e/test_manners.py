@@ -128,3 +128,19 @@ def test_sitemaps_and_feeds_name_pages(land_of: MakeLand) -> None:
     assert {row.state for row in land.rows("select state from sitemaps")} == {"read"}
     assert land.running.log.entries("other.test") == []
     land.check()
+
+
+def test_a_robots_txt_on_another_host_is_asked_for_through_that_hosts_gate(land_of: MakeLand) -> None:
+    """Nobody holds that host: the request is reserved in the database; what it says holds for the sender."""
+    other = "rules.test"
+    web = Web.generate(8, hosts=[A, other], pages_per_host=4)
+    forbidden = sorted(web[A].reachable() - {"/"})[0]
+    web[other].robots = f"User-agent: *\nDisallow: {forbidden}\n"
+    web[A].behave("/robots.txt", b.redirect("/robots.txt", host=other))
+    land = land_of(web)
+    land.crawl(land.name(A), "--depth", "all")
+    assert [entry.path for entry in land.running.log.entries(other)] == ["/robots.txt"]
+    assert [row.host for row in land.rows("select host from host_gates")] == [land.name(other)]
+    assert forbidden not in paths(land)
+    assert land.fetched(A) == web[A].reachable() - {forbidden}
+    land.check()

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from bailiwick.base.errors import BailiwickError, DiskLowError
@@ -53,8 +53,7 @@ class Engine:
     def __init__(
         self, desk: Desk, tools: Tools, settings: Settings, wanted: Wanted, *, say: Callable[[str], None]
     ) -> None:
-        self._desk, self._settings, self._wanted, self._say = desk, settings, wanted, say
-        self._tools = replace(tools, reserve=self._reserve)
+        self._desk, self._tools, self._settings, self._wanted, self._say = desk, tools, settings, wanted, say
         self.progress = Progress()
         self._open: dict[int, Slice] = {}
         self._tasks: dict[int, set[asyncio.Task[None]]] = {}
@@ -374,9 +373,6 @@ class Engine:
             await self._isolated.close()
             await self._tools.fetcher.close()
             self._db.shutdown(wait=False)
-
-    async def _reserve(self, host: str) -> float:
-        return await self._ask(self._desk.reserve, host)
 
     async def _ask(self, work: "Callable[..., T]", *arguments: object) -> T:
         return await self._patiently(lambda: work(*arguments))

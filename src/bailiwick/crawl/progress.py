@@ -33,7 +33,6 @@ class DomainProgress:
     why: str | None = None
     next_in_seconds: float | None = None
     is_open: bool = True
-    slice_: Slice | None = None
     started: float = field(default_factory=time.monotonic)
 
 
@@ -58,7 +57,7 @@ class Progress:
         if known is None:
             known = DomainProgress(name)
             self.count += 1
-        known.is_open, known.slice_, known.reason, known.why = True, part, None, None
+        known.is_open, known.reason, known.why = True, None, None
         known.delay_seconds = part.pace.delay_seconds
         known.is_default_delay = part.run.options.delay_seconds is None
         known.page_budget, known.max_depth = part.run.page_budget, part.run.max_depth
@@ -87,7 +86,7 @@ class Progress:
 
     def ended(self, part: Slice, ending: Ending) -> None:
         known = self.domains[part.lease.name.name]
-        known.is_open, known.slice_ = False, None
+        known.is_open = False
         known.reason, known.why = ending.reason, ending.why
         known.next_in_seconds = ending.pause_seconds or None
         if ending.reason is not None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 
-from bailiwick.base.errors import NameRefusedError
+from bailiwick.crawl.addresses import is_own, redirect_target
 from bailiwick.crawl.results import RobotsRead, SitemapFound, hash_of
 from bailiwick.crawl.slice import Slice
-from bailiwick.model.urls import PageUrl, UrlRules
+from bailiwick.model.urls import UrlRules
 from bailiwick.net.robots import MAX_BYTES, RobotsVerdict, decide
 from bailiwick.ports import FetchAnswer, FetchFailure
 
@@ -31,17 +31,9 @@ async def verdict_for(
     part.learned_robots(read, verdict)
     part.pace.raise_delay(verdict.robots.crawl_delay_seconds)
     for url in verdict.robots.sitemaps:
-        if _is_ours(part, url, rules):
+        if is_own(part.lease.name, url):  # its lease covers no other hosts
             part.found_sitemap(SitemapFound(hash_of(url), url, 0))
     return verdict
-
-
-def _is_ours(part: Slice, url: str, rules: UrlRules) -> bool:
-    """Only the domain's own hosts are asked for sitemaps: its lease covers no others."""
-    try:
-        return PageUrl.parse(url, rules=rules).domain == part.lease.name
-    except NameRefusedError:
-        return False
 
 
 async def _read(url: str, ask: Ask, rules: UrlRules) -> FetchAnswer | FetchFailure | None:
@@ -50,19 +42,8 @@ async def _read(url: str, ask: Ask, rules: UrlRules) -> FetchAnswer | FetchFailu
         answer = await ask(url)
         if not isinstance(answer, FetchAnswer) or not 300 <= answer.status < 400:
             return answer
-        target = _target(answer, rules)
+        target = redirect_target(answer, rules)
         if target is None:
             return answer
-        url = target
+        url = target[0]
     return answer
-
-
-def _target(answer: FetchAnswer, rules: UrlRules) -> str | None:
-    from ada_url import join_url
-
-    location = answer.headers.get("location", "").strip()
-    try:
-        PageUrl.parse(location, base=answer.url, rules=rules)
-        return join_url(answer.url, location).partition("#")[0] if location else None
-    except (NameRefusedError, ValueError):
-        return None

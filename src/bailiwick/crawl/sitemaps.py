@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from bailiwick.base.errors import NameRefusedError
+from bailiwick.crawl.addresses import own_url
 from bailiwick.crawl.results import NewLink, SitemapFound, SitemapRead, hash_of
 from bailiwick.crawl.slice import Slice
-from bailiwick.crawl.visit import Tools, ask, own_url
+from bailiwick.crawl.visit import Tools, ask
 from bailiwick.model.urls import PageUrl
 from bailiwick.net.sitemaps import EntryKind, SitemapReader
 from bailiwick.ports import FetchAnswer
@@ -55,7 +56,7 @@ def _take_in(part: Slice, due: SitemapDue, body: bytes, tools: Tools) -> None:
         if start + _PIECE >= len(body):
             entries += reader.close()
         for entry in entries:
-            url = own_url(part, due.url, entry.url)
+            url = own_url(part.lease.name, due.url, entry.url)
             if url is None:
                 continue
             if entry.kind is EntryKind.SITEMAP:

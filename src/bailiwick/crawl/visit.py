@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TypeAlias
 
-from bailiwick.base.errors import NameRefusedError
+from bailiwick.crawl.addresses import host_of, is_own, origin_of, own_url, redirect_target
 from bailiwick.crawl.html import Parsed, header_says_noindex
 from bailiwick.crawl.isolation import PoisonError, SlowPageError
 from bailiwick.crawl.outcomes import HTML_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
 from bailiwick.crawl.results import PageResult, Taken, hash_of
 from bailiwick.crawl.robots import verdict_for
 from bailiwick.crawl.slice import Slice
-from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules
+from bailiwick.model.urls import LinkJoiner, UrlRules
 from bailiwick.net.credentials import Credentials
 from bailiwick.net.gates import Turn, retry_after
 from bailiwick.net.robots import RobotsKind, RobotsVerdict
@@ -129,7 +129,7 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
         answer = await ask(part, url, tools, headers=_headers(part, page, url, tools))
         if answer is None or isinstance(answer, FetchFailure) or not _is_redirect(answer):
             return answer
-        target = _target(answer, tools.rules)
+        target = redirect_target(answer, tools.rules)
         if target is None or (target[1].domain, target[1].path) != (part.lease.name, page.path):
             return answer
         url = target[0]
@@ -137,7 +137,7 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
             return answer
         if not part.may_request_more():
             return None
-        allowed = await _permission(part, page, _origin(url), tools)
+        allowed = await _permission(part, page, origin_of(url), tools)
         if allowed is None or isinstance(allowed, FetchFailure):
             return allowed
         asked.add(url)
@@ -151,8 +151,8 @@ async def ask(
     A host that is not the domain's own is asked in the name of whoever reserves it first.
     """
     wants = _wants_any if body else _wants_body
-    if not _is_own(part, url):
-        await asyncio.sleep(await tools.reserve(_host(url)))
+    if not is_own(part.lease.name, url):
+        await asyncio.sleep(await tools.reserve(host_of(url)))
     for _ in range(2):  # twice: a connection that was kept open may be closed as we reach for it
         turn = await part.pace.turn()
         tried = False
@@ -172,34 +172,6 @@ async def ask(
     # It was sent both times, and the client was refused a third one of its own accord.
     hung_up = FetchFailure(url, FailureKind.BROKEN, "the server hung up", answer.milliseconds)
     return hung_up if part.may_send() else None
-
-
-def own_url(part: Slice, base: str, href: str) -> str | None:
-    """The absolute address of something on this domain's own hosts; None for all else."""
-    from ada_url import join_url
-
-    try:
-        url = join_url(base, href.strip()).partition("#")[0]
-    except ValueError:
-        return None
-    return url if len(url) <= 2048 and _is_own(part, url) else None
-
-
-def _is_own(part: Slice, url: str) -> bool:
-    try:
-        return PageUrl.parse(url, rules=UrlRules(allow_private=True)).domain == part.lease.name
-    except NameRefusedError:
-        return False
-
-
-def _host(url: str) -> str:
-    return url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
-
-
-def _origin(url: str) -> str:
-    """Scheme and host; what a redirect puts in front of the host as credentials is dropped."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0].rpartition('@')[2]}"
 
 
 def _wants_any(_status: int, _content_type: str) -> bool:
@@ -278,7 +250,7 @@ async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, par
     result.is_noindex = parsed.is_noindex or header_says_noindex(answer.headers.get("x-robots-tag", ""))
     result.canonical = parsed.canonical
     _gather(part, page, answer.url, parsed, tools, result)
-    result.feeds = [url for href in parsed.feeds if (url := own_url(part, answer.url, href)) is not None]
+    result.feeds = [url for href in parsed.feeds if (url := own_url(part.lease.name, answer.url, href)) is not None]
     if page.body_hash is not None and parsed.text_hash == page.text_hash:
         result.outcome, result.effect = Outcome.UNCHANGED, Effect.SAME
         return
@@ -322,7 +294,7 @@ def _base(url: str, base_href: str | None) -> str:
 
 def _redirected(part: Slice, page: Taken, answer: FetchAnswer, rules: UrlRules, result: PageResult) -> None:
     """A target in the domain is known from here on, at the same depth; one outside is offered to its own domain."""
-    target = _target(answer, rules)
+    target = redirect_target(answer, rules)
     location = answer.headers.get("location", "")
     if target is None:
         result.error = f"leads nowhere: {location[:200]}"
@@ -344,24 +316,11 @@ def _is_redirect(answer: FetchAnswer) -> bool:
     return outcome_of(answer) is Outcome.REDIRECTED
 
 
-def _target(answer: FetchAnswer, rules: UrlRules) -> tuple[str, PageUrl] | None:
-    """(URL, page) that a redirect leads to; None if it is no page of the web."""
-    from ada_url import join_url
-
-    location = answer.headers.get("location", "").strip()
-    try:
-        where = PageUrl.parse(location, base=answer.url, rules=rules)
-        url = join_url(answer.url, location).partition("#")[0]
-        return f"{_origin(url)}/{url.partition('://')[2].partition('/')[2]}", where
-    except (NameRefusedError, ValueError):
-        return None
-
-
 def _origin_of(part: Slice, answer: FetchAnswer) -> str | None:
     """The origin that answered for the domain; a redirect to another one of the same domain names that."""
     url = answer.url
     if _is_redirect(answer):
-        target = _target(answer, replace(UrlRules(), allow_private=True))
+        target = redirect_target(answer)
         if target is not None and target[1].domain == part.lease.name:
             url = target[0]
-    return _origin(url)
+    return origin_of(url)

@@ -59,6 +59,7 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
     guard = Guard(allow_private=settings.net.allow_private_networks, resolves=order.resolves)
     rules = UrlRules(allow_private=settings.names.allow_private)
     name = order.user_agent or user_agent(settings.crawl)
+    desk = Desk(app.database, settings, store, agent=product(name))
     tools = Tools(
         fetcher=HttpFetcher(settings.net, guard, user_agent=name),
         store=store,
@@ -68,7 +69,7 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
         max_retries=settings.crawl.max_retries,
         retry_backoff_seconds=settings.crawl.retry_backoff_seconds,
         agent=product(name),
-        reserve=_nobody,
+        reserve=lambda host: asyncio.to_thread(desk.reserve, host),
     )
     engine = Engine(
         Desk(app.database, settings, store, agent=product(name)), tools, settings, order.wanted, say=app.say
@@ -121,10 +122,6 @@ def product(agent: str) -> str:
     """The name by which robots.txt knows us: the User-Agent's first word, without its version."""
     found = re.match(r"[A-Za-z_-]+", agent)
     return found[0] if found else "Bailiwick"
-
-
-async def _nobody(_host: str) -> float:
-    raise NotImplementedError("the engine reserves hosts")
 
 
 def raise_file_limit() -> None:

@@ -2,11 +2,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The peers of the race live apart from the tests.
+PEERS ?= .venv-bench
+# How often `make chaos` kills.
+KILLS ?= 200
 # The environment is made without pip inside and filled from outside: Debian's python3 has no ensurepip.
 INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs bench-start bench-registry bench-sites constraints clean
+.PHONY: help demo test check format docs chaos bench-start bench-registry bench-sites bench-crawl constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +34,9 @@ format: $(VENV)/dev.stamp  ## Put the code in form
 docs: $(VENV)/dev.stamp  ## Write the generated reference pages anew
 	$(BIN)/python -m tests.docs.reference
 
+chaos: $(VENV)/dev.stamp  ## Kill workers KILLS times, then count what was lost; ARGS="--seed 2 --out DIR"
+	$(BIN)/python -m tests.chaos --kills $(KILLS) $(ARGS)
+
 bench-start: $(VENV)/dev.stamp  ## Measure starting and the size of the install
 	$(BIN)/python benchmarks/start.py
 
@@ -39,11 +46,16 @@ bench-registry: $(VENV)/dev.stamp  ## Measure import, claims and lists at a mill
 bench-sites: $(VENV)/dev.stamp  ## Crawl real sites from Debian packages: every page once
 	$(BIN)/python benchmarks/sites.py
 
-constraints: $(VENV)/dev.stamp  ## Write constraints.txt from what is installed
-	$(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip > constraints.txt
+bench-crawl: $(VENV)/dev.stamp $(PEERS)/bench.stamp  ## Race Scrapy and Crawlee; ARGS="race|broad|start|resume|frontier …"
+	$(BIN)/python -m benchmarks.crawl $(or $(ARGS),race)
+
+constraints: $(VENV)/dev.stamp $(PEERS)/bench.stamp  ## Write constraints.txt from what is installed
+	{ $(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip && \
+	  $(PYTHON) -m pip --python $(PEERS)/bin/python freeze --exclude-editable --exclude pip; } | \
+	  LC_ALL=C sort -t= -k1,1f -u > constraints.part && mv constraints.part constraints.txt
 
 clean:  ## Remove the environment and what tools leave behind
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -59,3 +71,9 @@ $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) -e '.[dev]'
 	@touch $@ $(VENV)/core.stamp
+
+# Without them the race goes on alone, and says so.
+$(PEERS)/bench.stamp: $(BIN)/python pyproject.toml constraints.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv --without-pip $(PEERS)
+	$(PYTHON) -m pip --python $(PEERS)/bin/python install --quiet --disable-pip-version-check -c constraints.txt \
+	  -e '.[bench]' && touch $@ || echo "the peers cannot be installed"

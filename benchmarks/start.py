@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from bailiwick.base.settings import DatabaseSettings
+from bailiwick.base.sections import DatabaseSettings
 from bailiwick.db.embedded.binaries import choose, reachable
 from bailiwick.db.embedded.layout import SYSTEM_DIRECTORY
 from bailiwick.db.embedded.server import EmbeddedServer

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bailiwick.base.settings import DatabaseSettings, Settings
+from bailiwick.base.sections import DatabaseSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from tests.servers import KINDS, TestServers, available_kinds
 from tests.suites import SUITES

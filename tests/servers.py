@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psycopg
 
-from bailiwick.base.settings import DatabaseSettings, Settings
+from bailiwick.base.sections import DatabaseSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db import schema
 from bailiwick.db.embedded.binaries import available
 from bailiwick.db.embedded.server import EmbeddedServer

@@ -4,18 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from bailiwick.accounts import members
+from bailiwick.base.clock import SystemClock
 from bailiwick.base.errors import PlaceError
 from bailiwick.base.place import Place, find_place
+from bailiwick.base.retry import retrying
 from bailiwick.base.settings import Loaded, Settings, load
 from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
 from bailiwick.ports import BodyStore
+
+T = TypeVar("T")
+_PATIENCE_SECONDS = 90.0
+"""A process that was stopped inside a transaction loses it, and its locks, after 60 seconds."""
 
 
 @dataclass
@@ -87,6 +94,13 @@ class App:
     def actor(self, conn: Connection) -> Actor:
         """The member in whose name this process acts."""
         return members.find(conn, self.acting_as) if self.acting_as else members.local_admin(conn)
+
+    def patiently(self, work: Callable[[], T]) -> T:
+        """Do what needs the database and may be repeated; while that is away or busy, wait so long at most and say so.
+
+        For workers: they start when the database restarts, or while somebody holds a lock that he is slow to give back.
+        """
+        return retrying(work, clock=SystemClock(), limit_seconds=_PATIENCE_SECONDS, say=self.say)
 
     def close(self) -> None:
         if "body_store" in self.__dict__:

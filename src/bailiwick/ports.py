@@ -28,8 +28,11 @@ class StoredBody:
 class BodyStore(Protocol):
     """Bodies, written once and read by reference. One writer a process; what was put is safe after `sync`."""
 
-    def put(self, stored: StoredBody) -> BodyRef:
-        """Append a body. Not safe against a crash before `sync`. DiskLowError when there is no room."""
+    def put(self, stored: StoredBody, body_hash: bytes | None = None) -> BodyRef:
+        """Append a body. Not safe against a crash before `sync`. DiskLowError when there is no room.
+
+        `body_hash` is the SHA-256 of the body, from whoever knows it already.
+        """
         ...
 
     def sync(self) -> None:

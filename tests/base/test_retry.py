@@ -23,7 +23,7 @@ def _failing(times: int, error: BailiwickError) -> Callable[[], str]:
 def test_it_goes_on_when_the_fault_passes() -> None:
     clock, said = FakeClock(), list[str]()
     assert retrying(_failing(3, ServerMissingError("gone")), clock=clock, limit_seconds=60, say=said.append) == "done"
-    assert said == ["gone; trying again"] * 3
+    assert said == ["gone; trying again"]
     assert clock.monotonic() == pytest.approx(0.2 + 0.4 + 0.8)
 
 

@@ -108,6 +108,10 @@ def test_every_setting_can_come_from_the_environment(key: str, monkeypatch: pyte
         "database.connect_timeout_seconds": "5",
         "net.max_body_bytes": "2000",
         "storage.pack_bytes": "2000000",
+        "traps.max_path_chars": "500",
+        "traps.max_segments": "9",
+        "traps.duplicate_run": "9",
+        "traps.mirror_pages": "9",
     }
     monkeypatch.setenv(environment_name(key), values.get(key, "1"))
     assert load(None).setting(key).origin is Origin.ENVIRONMENT

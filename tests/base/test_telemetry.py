@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bailiwick.base.settings import LogSettings
+from bailiwick.base.sections import LogSettings
 from bailiwick.base.telemetry import LogEvent, configure, logger
 
 

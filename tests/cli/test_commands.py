@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bailiwick.base.settings import DatabaseSettings
+from bailiwick.base.sections import DatabaseSettings
 from bailiwick.db.embedded.server import EmbeddedServer
 from bailiwick.db.revision import HEAD
 from tests.cli.tools import PROGRAM, bailiwick, environment

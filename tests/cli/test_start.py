@@ -40,6 +40,21 @@ def test_a_simple_command_imports_nothing_heavier_than_it_needs(arguments: list[
     assert found & HEAVY_FOR_COMMANDS == set()
 
 
+def test_the_parent_of_a_crawl_stays_small(tmp_path: Path) -> None:
+    """What is imported before the fork is held twice, for as long as the crawl goes on."""
+    script = (
+        "import sys\nfrom bailiwick.pipeline import supervisor\nfrom bailiwick.cli.main import main\n"
+        "supervisor.supervise = lambda say: print('\\n'.join(sys.modules)) or 0\n"
+        "main(['crawl', 'a.test', '--depth', 'all', '--delay', '1', '--resolve', '*:1:127.0.0.1', '--include', '/'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    found = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "bailiwick" in found
+    assert found & (HEAVY_FOR_HELP | {"aiohttp"}) == set()
+
+
 def test_the_table_of_contents_says_what_the_commands_say() -> None:
     context = click.Context(cli)
     assert isinstance(cli, Contents)

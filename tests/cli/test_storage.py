@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete
 
-from bailiwick.base.settings import Settings, StorageSettings
+from bailiwick.base.sections import StorageSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import pages
 from bailiwick.model.names import DomainName

@@ -10,7 +10,7 @@ from threading import Event, Thread
 import pytest
 
 from bailiwick.base.errors import BailiwickError, NotFoundError
-from bailiwick.base.settings import StorageSettings
+from bailiwick.base.sections import StorageSettings
 from bailiwick.db.engine import Database
 from bailiwick.ports import BodyRef, BodyStore, StoredBody
 from bailiwick.store.packs import PackStore

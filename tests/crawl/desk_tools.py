@@ -4,23 +4,29 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Connection, text
 
 from bailiwick.accounts.members import local_admin, system_actor
-from bailiwick.base.settings import CrawlSettings, Settings
+from bailiwick.base.sections import CrawlSettings
+from bailiwick.base.settings import Settings
 from bailiwick.crawl import jobs, runs
 from bailiwick.crawl.desk import Desk
 from bailiwick.crawl.facts import Known, SendingEnds, boottime
 from bailiwick.crawl.flush import flush
 from bailiwick.crawl.jobs import Job, JobOptions
+from bailiwick.crawl.linkgate import LinkGate
 from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome
 from bailiwick.crawl.results import Batch, Flushed, PageResult, Taken
 from bailiwick.crawl.runs import Assignment
 from bailiwick.crawl.slice import Slice
+from bailiwick.crawl.traps.guard import TrapGuard
+from bailiwick.crawl.traps.patterns import LinkRules
 from bailiwick.db.engine import Database
+from bailiwick.model.names import DomainName
 from bailiwick.model.urls import page_key
 from bailiwick.net.gates import Pace
 from bailiwick.ports import BodyRef, StoredBody
@@ -28,6 +34,7 @@ from bailiwick.registry.leases import Lease
 from tests.registry.tools import admit, claimed
 
 ALL = JobOptions()
+TODAY = date(2026, 11, 1)
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class Held:
 class NoStore:
     """Bodies go nowhere: these tests are about rows."""
 
-    def put(self, stored: StoredBody) -> BodyRef:
+    def put(self, stored: StoredBody, body_hash: bytes | None = None) -> BodyRef:
         raise NotImplementedError
 
     def sync(self) -> None:
@@ -71,7 +78,18 @@ def desk_of(database: Database, worker: str = "w1", **crawl: Any) -> Desk:
 
 def slice_of(held: Held, **crawl: Any) -> Slice:
     known = Known(0, 0, 0, 0, 0, None, 86400)
-    return Slice(held.lease, held.run, known, CrawlSettings(**crawl), SendingEnds(boottime(), 1800), Pace(0))
+    gate = LinkGate(LinkRules(), TrapGuard(TODAY))
+    return Slice(held.lease, held.run, known, CrawlSettings(**crawl), SendingEnds(boottime(), 1800), Pace(0), gate)
+
+
+def slice_without_database(
+    name: DomainName, number: int = 1, *, base_url: str | None = None, max_depth: int = 3, **crawl: Any
+) -> Slice:
+    """A slice that nobody leased, for tests of what needs no database."""
+    lease = Lease(number, name, 1, "w1", datetime.now(UTC), 0, base_url, "active", "general", 3, 0, 5, 1000)
+    run = Assignment(1, 1, 1000, 0, max_depth, 0, 0, JobOptions())
+    known, gate = Known(1, 1, 0, 0, 0, None, 86400), LinkGate(LinkRules(), TrapGuard(TODAY))
+    return Slice(lease, run, known, CrawlSettings(**crawl), SendingEnds(boottime(), 60), Pace(0), gate)
 
 
 def hold(conn: Connection, *names: str, worker: str = "w1", job_ids: Sequence[int] | None = None) -> list[Held]:

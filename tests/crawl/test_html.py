@@ -7,7 +7,7 @@ import webencodings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bailiwick.crawl.html import Parsed, decode, header_says_noindex, parse_page
+from bailiwick.crawl.html import Parsed, decode, header_directives, parse_page, says_nofollow, says_noindex
 from tests.suites import SUITES, json_lines, suite_path
 
 HOST = "example.org"
@@ -276,7 +276,39 @@ def test_noindex_in_the_page(html: str, noindex: bool) -> None:
     ],
 )
 def test_noindex_in_the_header(value: str, noindex: bool) -> None:
-    assert header_says_noindex(value) is noindex
+    assert says_noindex(header_directives(value)) is noindex
+
+
+@pytest.mark.parametrize(
+    ("value", "nofollow"),
+    [
+        ("nofollow", True),
+        ("NONE", True),
+        ("bailiwick: nofollow", True),
+        ("noindex\nnofollow", True),
+        ("otherbot: nofollow", False),
+        ("noindex", False),
+        ("follow", False),
+    ],
+)
+def test_nofollow_in_the_header(value: str, nofollow: bool) -> None:
+    assert says_nofollow(header_directives(value)) is nofollow
+
+
+@pytest.mark.parametrize(
+    ("meta", "nofollow"),
+    [
+        ('<meta name="robots" content="nofollow">', True),
+        ('<meta name="ROBOTS" content="index, NoFollow">', True),
+        ('<meta name="robots" content="none">', True),
+        ('<meta name="bailiwick" content="nofollow">', True),
+        ('<meta name="otherbot" content="nofollow">', False),
+        ('<meta name="robots" content="noindex">', False),
+        ('<meta name="description" content="nofollow">', False),
+    ],
+)
+def test_nofollow_in_meta(meta: str, nofollow: bool) -> None:
+    assert page(meta).is_nofollow is nofollow
 
 
 @pytest.mark.parametrize(
@@ -366,6 +398,12 @@ def test_json_ld_is_known_in_any_spelling_of_its_type() -> None:
     for kind in ("application/ld+json", "APPLICATION/LD+JSON", "application/ld+json;charset=utf-8"):
         hashes = {page(f'<script type="{kind}">{{"price": {price}}}</script>').text_hash for price in (1, 2)}
         assert len(hashes) == 2, kind
+
+
+def test_what_is_no_text_may_lie_within_what_is_none_either() -> None:
+    nested = "<nav>a<nav>b<script>c</script></nav><style>d</style></nav><noscript><nav>e</nav></noscript>"
+    found = page(f"<p>Kettle</p>{nested}<template><nav>f</nav></template><nav><template>g</template></nav><p>Pot</p>")
+    assert found.text_hash == page("<p>Kettle</p><p>Pot</p>").text_hash
 
 
 def test_the_charset_is_no_part_of_the_hash() -> None:
@@ -493,5 +531,5 @@ if suite_path("hostile"):
             assert_storable(parse_page(raw, text, text))
             html = b'<title>%b</title><a href="%b">%b</a><meta name="robots" content="%b">' % (raw, raw, raw, raw)
             assert_storable(parse_page(html, UTF8, HOST))
-            assert header_says_noindex(text) is (text.lower() == "none")
+            assert says_noindex(header_directives(text)) is (text.lower() == "none")
         assert applied == 257

@@ -73,7 +73,7 @@ TABLES = (
 )
 BY_INDEX = {
     "take", "outlook", "write_pages", "add_pages", "queue_parse", "unqueue_parse", "add_outlinks", "add_progress",
-    "add_run", "offer", "recrawl", "admit_requested",
+    "add_run", "offer", "recrawl", "admit_requested", "try_again",
 }  # fmt: skip
 """Asked after `by_index`; the others as the planner likes it."""
 
@@ -125,6 +125,7 @@ def _parameters() -> dict[str, dict[str, Any]]:
         "admit_requested": links,
         "recrawl": {"domain_id": 40, "request_id": 1, "limit": 20_000},
         "progress_of": {"ids": ids},
+        "try_again": {"ids": ids, "outcomes": ["forbidden", "timeout"]},
         "job_for": {"ids": ids, "jobs": None},
         "open_run_of": {"ids": ids, "job_ids": [3] * 50},
         "rehold": {"ids": ids},
@@ -202,7 +203,7 @@ def test_no_growing_table_is_read_as_a_whole(reads: dict[str, list[Node]]) -> No
 
 def test_pages_are_found_by_their_domain(reads: dict[str, list[Node]]) -> None:
     """Whichever partition is looked at, it is probed with the domain's id."""
-    for name in ("take", "outlook", "write_pages", "recrawl"):
+    for name in ("take", "outlook", "write_pages", "recrawl", "try_again"):
         nodes = [node for node in reads[name] if node.table.startswith("pages_")]
         assert nodes, name
         assert all("domain_id = " in node.condition for node in nodes), name

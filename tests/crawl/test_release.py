@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from bailiwick.accounts.members import local_admin, system_actor
 from bailiwick.base.errors import UsageError
-from bailiwick.base.settings import LeaseSettings
+from bailiwick.base.sections import LeaseSettings
 from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.outcomes import Outcome as Fetched
 from bailiwick.crawl.outcomes import StopReason

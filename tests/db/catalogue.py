@@ -118,6 +118,8 @@ _BY_COLUMN: dict[tuple[str, str], str] = {
     ("page_requests", "kind"): "(array['submitted', 'redirect', 'recrawl', 'image', 'evaluation'])[1 + n % 5]",
     ("page_requests", "path"): "'/' || n",
     ("page_requests", "priority"): "1 + n % 10",
+    ("robots_cache", "kind"): "(array['rules', 'open', 'closed_for_now'])[1 + n % 3]",
+    ("sitemaps", "state"): "(array['pending', 'read', 'failed'])[1 + n % 3]",
     ("trust_rules", "suffix"): "'.suffix' || n",
     ("jobs", "kind"): "'crawl'",
     ("jobs", "priority"): "1 + n % 10",

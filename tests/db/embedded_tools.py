@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,8 @@ import psycopg
 import pytest
 
 from bailiwick.accounts import members
-from bailiwick.base.settings import DatabaseSettings, Settings
+from bailiwick.base.sections import DatabaseSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.embedded.binaries import available
 from bailiwick.db.embedded.server import EmbeddedServer, postmaster_pid
 from bailiwick.db.embedded.users import ServerUser, server_user
@@ -186,7 +187,8 @@ class Project:
         processes = self.processes()
         assert processes
         for process in processes:
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):  # a backend or an autovacuum worker that ended meanwhile
+                process.suspend()
         end(processes)
 
     @property

@@ -7,7 +7,8 @@ import pytest
 
 from bailiwick.base.clock import FakeClock
 from bailiwick.base.errors import DiskLowError
-from bailiwick.base.settings import Settings, StorageSettings
+from bailiwick.base.sections import StorageSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db import disk
 from bailiwick.db.disk import DiskGuard
 from bailiwick.db.engine import Database

@@ -9,7 +9,8 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
-from bailiwick.base.settings import DatabaseSettings, Settings
+from bailiwick.base.sections import DatabaseSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.backup import backup
 from bailiwick.db.embedded.binaries import available, choose
 from bailiwick.db.engine import Database

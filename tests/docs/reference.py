@@ -7,8 +7,11 @@ import click
 
 from bailiwick.base import errors
 from bailiwick.base.errors import BailiwickError
+from bailiwick.base.sections import CooldownSettings
 from bailiwick.base.settings import environment_name, load
 from bailiwick.cli.main import cli
+from bailiwick.crawl.outcomes import MEANINGS
+from bailiwick.crawl.traps.rules import SAYS
 from bailiwick.model.states import BIRTH, Machine
 from bailiwick.model.transitions import MACHINES
 
@@ -18,7 +21,13 @@ _NOTICE = "<!-- Written by `make docs`: change the code, not this page. -->\n"
 
 def pages() -> dict[str, str]:
     """File name -> content of every generated page."""
-    return {"settings.md": _settings(), "states.md": _states(), "cli.md": _cli(), "exit-codes.md": _exit_codes()}
+    return {
+        "settings.md": _settings(),
+        "states.md": _states(),
+        "cli.md": _cli(),
+        "exit-codes.md": _exit_codes(),
+        "outcomes.md": _outcomes(),
+    }
 
 
 def _settings() -> str:
@@ -95,6 +104,27 @@ def _exit_codes() -> str:
         f"| `{kind.code}` | {kind.exit_code} | {kind.http_status} | {'yes' if kind.retryable else 'no'} |"
         for kind in _tree(BailiwickError)
     ]
+    return "\n".join(lines) + "\n"
+
+
+def _outcomes() -> str:
+    lines = [
+        f"# Outcomes\n\n{_NOTICE}",
+        "How one fetch of one page ends, and what follows. A page that waits for a retry is tried again after 5, 20",
+        "and 80 seconds, give or take a fifth (`crawl.retry_backoff_seconds`, `crawl.max_retries`), then it failed.",
+        "After 20 errors in a row (`crawl.max_domain_errors`), or when no page at all could be fetched, the domain is",
+        "blocked (or unreachable) for the cooldown of the most frequent outcome.\n",
+        "| outcome | when | the page | an error | reason code of the domain | cooldown, days |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    cooldowns = CooldownSettings()
+    words = {"changed": "fetched", "same": "fetched, as before", "retry": "waits for a retry", "failed": "failed"}
+    for outcome, meaning in MEANINGS.items():
+        days = f"{getattr(cooldowns, f'{meaning.code}_days'):g}" if meaning.code else ""
+        error, code = "yes" if meaning.is_error else "no", f"`{meaning.code}`" if meaning.code else ""
+        lines.append(f"| `{outcome}` | {meaning.when} | {words[meaning.effect]} | {error} | {code} | {days} |")
+    lines += ["\n## Links that do not become pages\n", "| rule | what it says |", "| --- | --- |"]
+    lines += [f"| `{rule}` | {words} |" for rule, words in SAYS.items()]
     return "\n".join(lines) + "\n"
 
 

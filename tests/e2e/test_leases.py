@@ -3,6 +3,8 @@
 import signal
 import time
 
+import psycopg
+
 from bailiwick.demo.web.behaviours import held
 from bailiwick.demo.web.sites import Web
 from tests.e2e.conftest import MakeLand
@@ -64,3 +66,40 @@ def test_a_database_that_goes_away_is_waited_for(land_of: MakeLand) -> None:
     for host in (A, B):
         assert land.fetched(host) == land.answered(host) == land.running.web[host].reachable()
     land.check()
+
+
+def test_a_crawl_that_starts_while_a_lock_is_held_waits_for_it(land_of: MakeLand) -> None:
+    """An engine that was stopped in the middle of a transaction keeps its locks: who starts then says so and waits."""
+    land = land_of(Web.generate(4, hosts=[A], pages_per_host=5))
+    land.run("domain", "submit", land.name(A))
+    land.run("domain", "approve", land.name(A))
+    with psycopg.connect(land.database_url) as holder:
+        holder.execute("select * from crawl_queue for update")
+        # A page that was typed is put into the queue's row: that needs the lock.
+        with land.start(f"http://{land.name(A)}/about", BAILIWICK_DATABASE_LOCK_TIMEOUT_SECONDS="1") as started:
+            land.wait_for(
+                "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'"
+                " and datname = current_database()"
+            )
+            time.sleep(2)
+            holder.rollback()
+            ended = started.wait()
+    assert ended.code == 0, ended
+    assert "somebody else holds a lock" in ended.err
+    assert "trying again" in ended.err
+
+
+def test_a_crawl_that_starts_while_the_database_restarts_waits_for_it(land_of: MakeLand) -> None:
+    """The first connections find nobody; it says so and goes on. Engines that follow a killed one start like this."""
+    land = land_of(Web.generate(5, hosts=[A], pages_per_host=5))
+    socket = land.home / "elsewhere"
+    socket.mkdir()
+    name, _, query = land.database_url.partition("?")
+    there = query.partition("host=")[2].partition("&")[0]
+    with land.start(land.name(A), BAILIWICK_DATABASE_URL=f"{name}?host={socket}&port=5432") as started:
+        time.sleep(2)
+        (socket / ".s.PGSQL.5432").symlink_to(f"{there}/.s.PGSQL.5432")
+        ended = started.wait()
+    assert ended.code == 0, ended
+    assert "no connection to PostgreSQL" in ended.err
+    assert land.fetched(A) == land.running.web[A].reachable()

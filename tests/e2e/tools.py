@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import psycopg
 from psycopg.rows import namedtuple_row
 
 from bailiwick.app import App
+from bailiwick.crawl.outcomes import MEANINGS
 from bailiwick.demo.web.running import Running
 from tests.cli.tools import PROGRAM, Ran, environment
 
@@ -107,18 +108,26 @@ class Land:
 
     def check(self) -> None:
         """What must hold after every crawl: counters equal the log, bodies can be read, P1, a sound queue."""
+        for what, rows in self.differences().items():
+            assert rows == [], what
+        bodies = self.run("storage", "verify", "--json")
+        assert bodies.code == 0, bodies
+
+    def differences(self) -> dict[str, list[Any]]:
+        """Rows of the books that disagree, by what they should agree with: each list is empty."""
         from tests.registry.tools import faults
 
-        differ = self.rows("""
+        differ = self.rows(
+            """
             select d.name, p.pages_crawled, l.fetches, p.total_error_count, l.errors
             from domain_progress p join domains d on d.id = p.domain_id
             left join lateral (
-                select count(*) as fetches, count(*) filter (where outcome not in
-                       ('ok', 'unchanged', 'other_type', 'redirected', 'truncated', 'not_found')) as errors,
+                select count(*) as fetches, count(*) filter (where outcome = any(:errors)) as errors,
                        coalesce(sum(images_found), 0) as images
                 from fetch_log f where f.domain_id = p.domain_id) l on true
-            where p.pages_crawled <> l.fetches or p.total_error_count <> l.errors or p.images_found <> l.images""")
-        assert differ == []
+            where p.pages_crawled <> l.fetches or p.total_error_count <> l.errors or p.images_found <> l.images""",
+            errors=[outcome.value for outcome, meaning in MEANINGS.items() if meaning.is_error],
+        )
         uncounted = self.rows("""
             select d.name, p.pages_discovered, n.known, p.pages_waiting, n.waiting, p.pages_failed, n.failed
             from domain_progress p join domains d on d.id = p.domain_id
@@ -127,16 +136,13 @@ class Land:
                        count(*) filter (where state = 'failed') as failed
                 from pages where domain_id = p.domain_id) n
             where p.pages_discovered <> n.known or p.pages_waiting <> n.waiting or p.pages_failed <> n.failed""")
-        assert uncounted == []
         runs = self.rows("""
             select r.run_id, r.domain_id, r.pages_done, count(f.*) from run_domains r
             left join fetch_log f on f.run_id = r.run_id and f.domain_id = r.domain_id
             group by 1, 2, 3 having r.pages_done <> count(f.*)""")
-        assert runs == []
-        bodies = self.run("storage", "verify", "--json")
-        assert bodies.code == 0, bodies
         with self.app() as app, app.database.read() as conn:
-            assert faults(conn) == []
+            queue = faults(conn)
+        return {"the log": differ, "the pages": uncounted, "the log by run": runs, "the queue's rule": queue}
 
     def answered(self, host: str) -> set[str]:
         """Paths that the server answered with 200."""
@@ -175,7 +181,9 @@ class Started:
 
     def end(self) -> None:
         if self.process.poll() is None:
-            for one in [*psutil.Process(self.process.pid).children(recursive=True), psutil.Process(self.process.pid)]:
-                one.kill()
+            command = psutil.Process(self.process.pid)  # not waited for yet, so it is there, if only as a zombie
+            for one in [*command.children(recursive=True), command]:
+                with suppress(psutil.NoSuchProcess):
+                    one.kill()
         if self.process.stdout is not None and not self.process.stdout.closed:
             self.process.communicate(timeout=20)

@@ -19,7 +19,7 @@ import uvloop
 import zstandard
 
 from bailiwick.base.errors import SettingsError
-from bailiwick.base.settings import NetSettings
+from bailiwick.base.sections import NetSettings
 from bailiwick.demo.web.answers import Page
 from bailiwick.demo.web.behaviours import (
     delayed,
@@ -758,7 +758,8 @@ def test_nobody_listens() -> None:
     "url",
     [
         "", "a.test", "http://", "http:///x", "http://[::1", "http://a.test:99999/", "http://a.test:b/", "ftp://a.test/",
-        "file:///etc/passwd", "http://a..test/", "http://a\0b/", "http://\udce9.test/", f"http://{'a' * 64}.test/",
+        "file:///etc/passwd", "//a.test/", "http://a..test/", "http://a\0b/",
+        "http://\udce9.test/", f"http://{'a' * 64}.test/",
     ],
 )  # fmt: skip
 def test_what_is_no_url_is_a_failure_and_no_exception(url: str) -> None:

@@ -6,7 +6,7 @@ import traceback
 import pytest
 
 from bailiwick.base.errors import NameRefusedError, SettingsError
-from bailiwick.base.settings import BasicAuth, DomainAccess, FromEnvironment
+from bailiwick.base.sections import BasicAuth, DomainAccess, FromEnvironment
 from bailiwick.model.names import DomainName
 from bailiwick.net.credentials import Credentials
 

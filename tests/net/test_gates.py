@@ -3,14 +3,18 @@
 import asyncio
 import itertools
 import selectors
+import socket
+import time
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiwick.net.gates import Pace, Turn
+from bailiwick.net.gates import LONGEST_HOLD_SECONDS, Pace, Turn, retry_after, retry_seconds
 
 
 class TimelessSelector(selectors.DefaultSelector):
@@ -242,3 +246,127 @@ def test_real_time_passes_by_the_real_clock() -> None:
         return asyncio.get_running_loop().time() - before
 
     assert 0.049 < asyncio.run(story()) < 1
+
+
+@given(base=st.floats(0, 86_400), retries=st.integers(-1, 10_000), random=st.floats(0, 1))
+def test_a_retry_waits_four_times_as_long_give_or_take_a_fifth(*, base: float, retries: int, random: float) -> None:
+    waits = retry_seconds(base, retries, random)
+    plain = min(base * 4.0 ** min(max(retries, 0), 20), LONGEST_HOLD_SECONDS / 1.2)
+    assert 0.8 * plain <= waits * 1.000001
+    assert waits <= 1.2 * plain * 1.000001
+    assert waits <= LONGEST_HOLD_SECONDS * 1.000001
+
+
+def test_retries_of_one_moment_come_back_apart() -> None:
+    assert [retry_seconds(5, retries, 0.5) for retries in range(4)] == [5, 20, 80, 320]
+    assert [retry_seconds(5, 0, random) for random in (0.0, 0.25, 0.75, 1.0)] == [4.0, 4.5, 5.5, 6.0]
+    assert retry_seconds(5, 1_000, 0.0) < retry_seconds(5, 1_000, 1.0)
+
+
+def test_a_place_is_free_when_the_answer_is_in() -> None:
+    async def story(now: Callable[[], float]) -> None:
+        pace, start = Pace(0.0, most_at_once=2, now=now), now()
+        under_way: list[int] = []
+        most: list[int] = []
+
+        async def one(number: int) -> None:
+            turn = await pace.turn()
+            try:
+                turn.sent()
+                under_way.append(number)
+                most.append(len(under_way))
+                await asyncio.sleep(3)
+            finally:
+                under_way.remove(number)
+                turn.give_up(tried=True)
+                turn.give_up(tried=True)  # a second time frees no second place
+
+        await asyncio.gather(*(one(number) for number in range(6)))
+        assert max(most) == 2
+        assert now() - start == seconds(9)
+
+    run(story)
+
+
+def test_who_is_cancelled_while_waiting_leaves_no_place_taken() -> None:
+    async def story(now: Callable[[], float]) -> None:
+        pace = Pace(10.0, most_at_once=2, now=now)
+        first = await pace.turn()
+        first.sent()
+        waiting = [asyncio.ensure_future(pace.turn()) for _ in range(3)]
+        await asyncio.sleep(1)
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        first.give_up(tried=True)
+        for _ in range(4):
+            (await pace.turn()).give_up(tried=True)
+
+    run(story)
+
+
+def test_a_turn_ends_when_the_host_asks_for_a_pause_meanwhile() -> None:
+    """It was given before, and its connection took a while to open."""
+
+    async def story(now: Callable[[], float]) -> None:
+        pace, start = Pace(1.0, now=now), now()
+        turn = await pace.turn()
+        pace.hold_off(30.0)
+        assert not turn.is_open
+        turn.give_up(tried=False)
+        again = await pace.turn()
+        assert again.is_open
+        assert now() - start == seconds(30)
+
+    run(story)
+
+
+def test_a_reserved_moment_is_good_for_a_while_only() -> None:
+    async def story(now: Callable[[], float]) -> None:
+        turn = await Pace(0.0, first_after_seconds=5.0, now=now).turn(good_for_seconds=2.0)
+        await asyncio.sleep(1.9)
+        assert turn.is_open
+        await asyncio.sleep(0.2)
+        assert not turn.is_open
+
+    run(story)
+
+
+def test_the_delay_counts_from_the_moment_of_writing_on_a_busy_loop() -> None:
+    """uvloop writes after whatever else is ready: the delay starts when the bytes are out, not at the decision."""
+
+    async def story() -> list[float]:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_connection(asyncio.Protocol, sock=ours)
+        arrivals = []
+        pace = Pace(0.2)
+        for busy_seconds in (0.1, 0.0):
+            turn = await pace.turn()
+            turn.sent()
+            transport.write(b"request")
+            time.sleep(busy_seconds)  # a large page is parsed in the same round
+            turn.give_up(tried=True)
+            arrivals.append(await asyncio.to_thread(_arrival, theirs))
+        transport.close()
+        theirs.close()
+        return arrivals
+
+    first, second = uvloop.run(story())
+    assert second - first > 0.199
+
+
+def _arrival(end: socket.socket) -> float:
+    end.recv(100)
+    return time.monotonic()
+
+
+@pytest.mark.parametrize("hours_off", [-1, 0, 1])
+def test_a_date_in_retry_after_is_meant_by_the_servers_clock(hours_off: int) -> None:
+    """Ours may be wrong by hours; only where the server does not tell its time does it count."""
+    date, until = "Mon, 05 Jan 2026 10:00:00 GMT", "Mon, 05 Jan 2026 10:00:30 GMT"
+    ours = datetime(2026, 1, 5, 10 + hours_off, tzinfo=UTC)
+    assert retry_after(until, ours, date) == 30
+    assert retry_after(until, ours, "nonsense") == max(30 - 3600 * hours_off, 0)
+    assert retry_after("30", ours, date) == 30

@@ -10,36 +10,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiwick.base.errors import UsageError
-from bailiwick.net.guard import AddressRefusedError, Guard, Resolve, is_public, target
+from bailiwick.net.guard import AddressRefusedError, Guard, Resolve, is_loopback, is_public, target
 from tests.suites import SUITES, json_lines, suite_path
 
 INSIDE = {
     "private": ["10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "fc00::1", "fd12:3456::1"],
     "loopback": ["127.0.0.1", "127.255.255.254", "::1"],
     "link-local": ["169.254.0.1", "fe80::1", "fe80::1%2", "febf::1"],
-    "site-local": ["fec0::1"],
+    "site-local": ["fec0::1", "feff::1"],
     "metadata": ["169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16",
                  "fd00:ec2::254", "fd20:ce::254"],
     "multicast": ["224.0.0.1", "239.255.255.250", "ff02::1", "ff0e::1"],
-    "unspecified": ["0.0.0.0", "0.1.2.3", "::"],
+    "unspecified": ["0.0.0.0", "0.1.2.3", "0.255.255.255", "::"],
     "broadcast and reserved": ["255.255.255.255", "240.0.0.1", "192.0.0.8", "192.88.99.1", "100::1", "5f00::1"],
     "carrier-grade NAT": ["100.64.0.1", "100.127.255.255"],
     "documentation and benchmarks": ["192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "198.19.255.255",
                                      "2001:db8::1", "3fff::1"],
     "IPv4 mapped": ["::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0.0.0.0"],
     "IPv4 compatible": ["::127.0.0.1", "::10.0.0.1", "::192.168.0.1"],
-    "IPv4 translated": ["::ffff:0:127.0.0.1"],
+    "IPv4 translated": ["::ffff:0:127.0.0.1", "::ffff:0:10.0.0.1", "::ffff:0:8.8.8.8"],
     "NAT64": ["64:ff9b::127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b::169.254.169.254"],
     # Where the IPv4 address stands in these is known to the translator alone; the last 32 bits are a blind.
     "NAT64, local": ["64:ff9b:1::127.0.0.1", "64:ff9b:1:7f00:0:100:808:808", "64:ff9b:1::808:808"],
     "6to4": ["2002:7f00:1::", "2002:a00:1::1", "2002:a9fe:a9fe::1"],
-    "Teredo": ["2001:0:4136:e378:8000:63bf:3fff:fdd2"],
+    # The client's address stands there inverted: 192.0.2.45, then 127.0.0.1, then 8.8.8.8. None of them is tried.
+    "Teredo": ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001::80ff:fffe", "2001::f7f7:f7f7"],
+    "protocols' own": ["2001:2::1", "2001:10::1", "2001:20::1", "2001:1ff:ffff::1"],
+    "ISATAP": ["2606:4700::5efe:127.0.0.1", "2606:4700::200:5efe:10.0.0.1", "fe80::5efe:8.8.8.8",
+               "2606:4700:1:2:0:5efe:169.254.169.254"],
 }  # fmt: skip
 OUTSIDE = [
     "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "126.255.255.255", "128.0.0.1",
     "169.253.255.255", "169.255.0.1", "172.15.255.255", "172.32.0.1", "192.167.255.255", "192.169.0.1", "192.0.1.1",
     "168.63.129.15", "198.17.255.255", "198.20.0.1", "223.255.255.255", "2606:4700::1111", "2a00:1450:4001::200e",
-    "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1",
+    "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1", "2606:4700::5efe:8.8.8.8", "2606:4700::100:5efe:7f00:1",
+    "2001:200::1",
 ]  # fmt: skip
 
 
@@ -65,8 +70,19 @@ def test_an_ipv4_address_counts_as_itself_wherever_it_stands(inner: IPv4Address)
 @given(st.ip_addresses(v=6))
 def test_what_python_knows_to_be_inside_is_never_public(address: IPv6Address) -> None:
     inside = address.is_private or address.is_loopback or address.is_link_local or address.is_site_local
-    if inside and address.ipv4_mapped is None:
+    if inside and address.ipv4_mapped is None and address.sixtofour is None:  # newer Pythons: all of 6to4 is private
         assert not is_public(address)
+
+
+LOOPBACK = [
+    "127.0.0.1", "127.255.255.254", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", "::ffff:0.0.0.0", "::127.0.0.1",
+    "64:ff9b::127.0.0.1", "2002:7f00:1::1",
+]  # fmt: skip
+
+
+def test_what_leads_back_to_this_machine_is_known_in_every_spelling() -> None:
+    assert all(is_loopback(ip_address(text)) for text in LOOPBACK)
+    assert not any(is_loopback(ip_address(text)) for text in [*OUTSIDE, "10.0.0.1", "169.254.169.254", "fe80::1"])
 
 
 # --resolve
@@ -159,12 +175,30 @@ def test_of_two_rules_for_one_host_the_first_decides() -> None:
         (socket.AF_INET, ("169.254.169.254", 80)),
         (socket.AF_INET6, ("::1", 80, 0, 0)),
         (socket.AF_INET6, ("::ffff:127.0.0.1", 80, 0, 0)),
+        (socket.AF_INET6, ("::1%1", 80, 0, 1)),
         (socket.AF_INET6, ("fe80::1%1", 80, 0, 1)),
     ],
 )
 def test_no_socket_is_made_for_an_address_inside(family: int, place: tuple[object, ...]) -> None:
     with pytest.raises(AddressRefusedError, match="is not a public address"):
         Guard().open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place))
+
+
+@pytest.mark.parametrize("text", ["", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "a.test"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    """A name at this place would be looked up behind the guard's back."""
+    with pytest.raises(AddressRefusedError, match="is not an address"):
+        Guard(allow_private=True).open_socket((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (text, 80)))
+
+
+def test_the_port_that_counts_is_the_one_connected_to() -> None:
+    guard = Guard(resolves=(Resolve.parse("a.test:80:127.0.0.1"),))
+    token = target.set(("a.test", 80))
+    try:
+        with pytest.raises(AddressRefusedError):
+            guard.open_socket((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 5432)))
+    finally:
+        target.reset(token)
 
 
 def test_a_socket_is_made_for_the_request_that_the_rule_is_for() -> None:

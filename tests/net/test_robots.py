@@ -81,6 +81,13 @@ def test_the_rule_that_forbids_is_named() -> None:
     assert found.rule_for("/") is None
 
 
+def test_among_thousands_of_rules_the_one_is_not_looked_for() -> None:
+    """Whoever writes them could keep us busy with every page that they forbid."""
+    found = robots("User-agent: *\nDisallow: /y\n" + "".join(f"Disallow: /x{n}/z\n" for n in range(1_000)))
+    assert found.rule_for("/y/1") == "one of 1,001 lines"
+    assert found.rule_for("/z") is None
+
+
 @pytest.mark.parametrize(
     "agent",
     ["Bailiwick", "bailiwick", "Bailiwick/0.1 (+https://example.org/bot)", "Mozilla/5.0 (compatible; Bailiwick)"],

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, text
 
 from bailiwick.accounts.members import system_actor
 from bailiwick.base.errors import BailiwickError
-from bailiwick.base.settings import CooldownSettings, DatabaseSettings, LeaseSettings, PrioritySettings, Settings
+from bailiwick.base.sections import CooldownSettings, DatabaseSettings, LeaseSettings, PrioritySettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.registry.apply import SQL
 from bailiwick.registry.leases import Lease, Rules, Wish, claim, renew

@@ -21,7 +21,8 @@ from sqlalchemy import text
 from bailiwick.accounts.members import system_actor
 from bailiwick.approve import service as approve
 from bailiwick.base.errors import ConflictError, UsageError
-from bailiwick.base.settings import CooldownSettings, DatabaseSettings, LeaseSettings, PrioritySettings, Settings
+from bailiwick.base.sections import CooldownSettings, DatabaseSettings, LeaseSettings, PrioritySettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName

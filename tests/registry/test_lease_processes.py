@@ -23,7 +23,8 @@ import pytest
 from sqlalchemy import text
 
 from bailiwick.accounts.members import system_actor
-from bailiwick.base.settings import CooldownSettings, DatabaseSettings, Settings
+from bailiwick.base.sections import CooldownSettings, DatabaseSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.registry.leases import Wish, claim, renew
 from bailiwick.registry.release import Outcome, release

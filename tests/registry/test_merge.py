@@ -6,7 +6,7 @@ from sqlalchemy import select, text
 from bailiwick.accounts.members import local_admin
 from bailiwick.approve import service as approve
 from bailiwick.base.errors import ConflictError
-from bailiwick.base.settings import NamesSettings
+from bailiwick.base.sections import NamesSettings
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import domains, page_requests
 from bailiwick.ledger.events import Subject, latest

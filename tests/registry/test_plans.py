@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.dialects.postgresql import psycopg as dialect
 
-from bailiwick.base.settings import PrioritySettings
+from bailiwick.base.sections import PrioritySettings
 from bailiwick.registry.apply import SQL
 from bailiwick.registry.listing import Filter, Sort, list_query
 from bailiwick.registry.priority import weights

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 
-from bailiwick.base.settings import PrioritySettings
+from bailiwick.base.sections import PrioritySettings
 from bailiwick.db.engine import Database
 from bailiwick.registry.priority import Counts, run_once, weights
 from tests.registry.tools import admit, claimed, faults

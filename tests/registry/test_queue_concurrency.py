@@ -14,7 +14,8 @@ from sqlalchemy import Connection, text
 from bailiwick.accounts.members import local_admin, system_actor
 from bailiwick.approve import service as approve
 from bailiwick.base.errors import BailiwickError, ConflictError, NotFoundError, UsageError
-from bailiwick.base.settings import DatabaseSettings, LeaseSettings, PrioritySettings, Settings
+from bailiwick.base.sections import DatabaseSettings, LeaseSettings, PrioritySettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName

@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from bailiwick.accounts.members import local_admin, system_actor
 from bailiwick.approve import service as approve
-from bailiwick.base.settings import PrioritySettings
+from bailiwick.base.sections import PrioritySettings
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import domains
 from bailiwick.ledger.events import Subject, latest

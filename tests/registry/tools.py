@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, text
 
 from bailiwick.accounts.members import system_actor
-from bailiwick.base.settings import CooldownSettings, LeaseSettings, PrioritySettings
+from bailiwick.base.sections import CooldownSettings, LeaseSettings, PrioritySettings
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName

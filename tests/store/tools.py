@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, insert, select, update
 
-from bailiwick.base.settings import DatabaseSettings, Settings, StorageSettings
+from bailiwick.base.sections import DatabaseSettings, StorageSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import packs, pages
 from bailiwick.ports import BodyRef, StoredBody

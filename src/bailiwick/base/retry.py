@@ -16,16 +16,18 @@ def retrying(
 ) -> T:
     """Do the work; after an error that is retryable, again, with growing pauses, until the limit is over.
 
-    The work must be safe to repeat. The last error is raised as it is.
+    The work must be safe to repeat. What it waits for is said once. The last error is raised as it is.
     """
     deadline = clock.monotonic() + limit_seconds
-    pause = _FIRST_PAUSE_SECONDS
+    pause, said = _FIRST_PAUSE_SECONDS, ""
     while True:
         try:
             return work()
         except BailiwickError as error:
             if not error.retryable or clock.monotonic() + pause > deadline:
                 raise
-            say(f"{error.message}; trying again")
+            if error.message != said:
+                said = error.message
+                say(f"{said}; trying again")
         clock.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)

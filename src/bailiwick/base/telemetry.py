@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bailiwick.base.settings import LogSettings
+from bailiwick.base.sections import LogSettings
 
 if TYPE_CHECKING:
     from structlog.stdlib import BoundLogger

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from bailiwick.app import App
 from bailiwick.base.errors import BailiwickError, BrokenRuleError, DatabaseError, IllegalMoveError, SchemaError
-from bailiwick.cli.context import Session
+from bailiwick.cli.context import Session, text
 from bailiwick.cli.output import printable
 from bailiwick.ledger.events import Actor, Subject, latest
 from bailiwick.model.names import DomainName
@@ -16,13 +16,6 @@ from bailiwick.registry.records import Domain, find, get
 
 Deed = Callable[[Connection, Domain, Actor], str]
 """What is done to a domain; the answer is the line that says what is now so."""
-
-
-def text(given: str) -> str:
-    """The type of options whose text the database keeps: valid Unicode."""
-    if not given.isascii() and any("\ud800" <= character <= "\udfff" for character in given):
-        raise click.BadParameter("this is not valid UTF-8")
-    return given
 
 
 names_argument = click.argument("names", metavar="NAME…", nargs=-1, required=True)

@@ -42,3 +42,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON obj
 limit_option = click.option(
     "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most this many rows."
 )
+
+
+def text(given: str) -> str:
+    """The type of options whose text the database keeps: valid Unicode."""
+    if not given.isascii() and any("\ud800" <= character <= "\udfff" for character in given):
+        raise click.BadParameter("this is not valid UTF-8")
+    return given
+
+
+profile_option = click.option(
+    "--profile", type=text, default="general", show_default=True, help="What is looked for in it."
+)

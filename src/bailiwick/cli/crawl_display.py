@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bailiwick.cli.output import size
+from bailiwick.cli.output import printable, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _FRAME_SECONDS = 0.25
 _LINE_SECONDS = 10.0
 _ROWS = 12
+_TROUBLED = 3
 
 
 async def display(engine: "Engine", *, quiet: bool) -> None:
@@ -44,6 +45,9 @@ async def _lines(engine: "Engine") -> None:
     while True:
         await asyncio.sleep(_LINE_SECONDS)
         click.echo(headline(engine.progress), err=True)
+        troubled = [known for known in engine.progress.open_domains if known.trouble]
+        for known in troubled[:_TROUBLED]:
+            click.echo(printable(f"  {known.name}: {known.trouble}"), err=True)
 
 
 def headline(progress: "Progress") -> str:
@@ -72,7 +76,7 @@ def _picture(progress: "Progress", height: int) -> "RenderableType":
     for justify in ("left", "right", "right", "right", "right", "left"):
         table.add_column(justify=justify, no_wrap=True, overflow="ellipsis")
     for known in rows:
-        table.add_row(*(Text(cell) for cell in _cells(known)))
+        table.add_row(*(Text(printable(cell)) for cell in _cells(known)))
     hidden = [Text(f"… and {len(opened) - len(rows):,} more domains", style="dim")] if len(opened) > len(rows) else []
     return Group(Text(headline(progress), style="bold"), table, *hidden)
 
@@ -86,7 +90,7 @@ def _cells(known: "DomainProgress") -> list[str]:
         f"{rate:.1f}/s",
         f"{known.errors:,} errors",
         f"depth {known.depth}",
-        politeness(known),
+        known.trouble or politeness(known),
     ]
 
 

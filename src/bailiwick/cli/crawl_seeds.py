@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -105,11 +106,13 @@ def admit_seeds(app: "App", pages: "list[StartPage]", *, profile: str) -> "Admit
         raise UsageError("the seeds name no domain", hint="give a domain, a URL or a file of them")
     from bailiwick.crawl.seeds import Admitted, Vouch, admit
 
+    def admit_part(part: "list[StartPage]") -> Admitted:
+        with app.database.begin() as conn:
+            return admit(conn, part, Vouch(app.actor(conn), app.settings.priority, profile=profile))
+
     done = Admitted()
     for start in range(0, len(pages), BATCH):
-        with app.database.begin() as conn:
-            vouch = Vouch(app.actor(conn), app.settings.priority, profile=profile)
-            done.extend(admit(conn, pages[start : start + BATCH], vouch))
+        done.extend(app.patiently(partial(admit_part, pages[start : start + BATCH])))
     return done
 
 

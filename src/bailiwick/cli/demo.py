@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bailiwick.base.settings import DatabaseSettings
+from bailiwick.base.sections import DatabaseSettings
 from bailiwick.db.embedded.server import EmbeddedServer
 from bailiwick.demo.tour import run_tour
 

@@ -13,9 +13,8 @@ from bailiwick.cli.acting import (
     needed_reason_option,
     outlook,
     reason_option,
-    text,
 )
-from bailiwick.cli.context import Session, pass_session
+from bailiwick.cli.context import Session, pass_session, text
 from bailiwick.ledger.events import Actor
 from bailiwick.registry.records import Domain
 from bailiwick.registry.trust import suffix_of

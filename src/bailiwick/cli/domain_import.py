@@ -10,9 +10,8 @@ import click
 
 from bailiwick.app import App
 from bailiwick.base.errors import UsageError
-from bailiwick.cli.acting import text, warn
-from bailiwick.cli.context import Session, pass_session
-from bailiwick.cli.domain_submit import profile_option
+from bailiwick.cli.acting import warn
+from bailiwick.cli.context import Session, pass_session, profile_option, text
 from bailiwick.cli.progress import Advance, progress
 from bailiwick.ledger.events import Actor
 from bailiwick.registry.imports import Import, add_all, record_import

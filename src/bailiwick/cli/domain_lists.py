@@ -7,8 +7,7 @@ from pydantic import JsonValue
 from sqlalchemy import RowMapping
 
 from bailiwick.base.errors import UsageError
-from bailiwick.cli.acting import text
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
 from bailiwick.cli.output import Look, Row, more_rows, show_rows, stamp
 from bailiwick.model.transitions import APPROVAL, CRAWL, STANDING
 from bailiwick.registry.listing import Filter, Sort, list_domains, list_sites

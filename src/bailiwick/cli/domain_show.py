@@ -15,6 +15,7 @@ from bailiwick.cli.context import Session, json_option, pass_session
 from bailiwick.cli.domain_lists import minutes, plain
 from bailiwick.cli.output import Row, printable, stamp
 from bailiwick.crawl import runs
+from bailiwick.crawl.explain import refusals
 from bailiwick.db.tables import domain_progress
 from bailiwick.ledger.events import Event, Subject, latest
 from bailiwick.model.states import Machine, Role
@@ -64,6 +65,7 @@ class _Shown:
     moves: list[str]
     events: list[Event]
     crawl: dict[str, JsonValue]
+    refusals: dict[str, int]
 
 
 @click.command()
@@ -80,7 +82,9 @@ def show(session: Session, *, name: str, as_json: bool) -> None:
         domain = find_named(conn, name, app)
         trail = latest(conn, subject=Subject("domain", domain.name.name), limit=_EVENTS)
         moves = _moves(domain, _role(app, conn))
-        shown = _Shown(domain, explain(conn, domain.name), moves, trail, _crawl(conn, domain))
+        shown = _Shown(
+            domain, explain(conn, domain.name), moves, trail, _crawl(conn, domain), refusals(conn, domain.id)
+        )
     if as_json:
         click.echo(json.dumps(_facts(shown), ensure_ascii=False))
     else:
@@ -121,6 +125,7 @@ def _facts(shown: _Shown) -> Row:
         "domain": shown.domain.name.name,
         **columns,
         **shown.crawl,
+        "refused_by_rule": {**shown.refusals},
         "version": shown.domain.version,
         "may_crawl": shown.why.may_crawl,
         "rule": shown.why.rule,
@@ -152,6 +157,7 @@ def _page(shown: _Shown) -> Iterator[str]:
     for title, names in _SECTIONS.items():
         yield from _section(title, [(name, plain(shown.domain.row[name])) for name in names])
     yield from _section("Crawl", shown.crawl.items())
+    yield from _section("Pages and links refused, by rule", [(name, f"{n:,}") for name, n in shown.refusals.items()])
     yield from _list("You can", shown.moves)
     yield from _list("Last events", [_event_line(event) for event in shown.events])
 

@@ -4,8 +4,8 @@ import click
 
 from bailiwick.app import App
 from bailiwick.base.errors import ConflictError
-from bailiwick.cli.acting import for_each, names_argument, outlook, parse_name, text, warn
-from bailiwick.cli.context import Session, pass_session
+from bailiwick.cli.acting import for_each, names_argument, outlook, parse_name, warn
+from bailiwick.cli.context import Session, pass_session, profile_option, text
 from bailiwick.registry.explain import explain_refusal
 from bailiwick.registry.records import Domain
 from bailiwick.registry.submit import Answer, Submission, Submitted
@@ -18,9 +18,6 @@ depth_option = click.option(
     default=3,
     show_default=True,
     help="How far from the home page to go: 0 only that, 1 its links too, 2-3 usual, 4+ can be slow.",
-)
-profile_option = click.option(
-    "--profile", type=text, default="general", show_default=True, help="What is looked for in it."
 )
 
 

@@ -5,8 +5,8 @@ from sqlalchemy import Connection
 
 from bailiwick.approve import service
 from bailiwick.base.errors import UsageError
-from bailiwick.cli.acting import for_each, for_each_domain, reason_option, text
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session
+from bailiwick.cli.acting import for_each, for_each_domain, reason_option
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
 from bailiwick.cli.output import Row, more_rows, show_rows, stamp
 from bailiwick.ledger.events import Actor
 from bailiwick.registry import trust as rules

@@ -6,14 +6,13 @@ import click
 from pydantic import JsonValue
 from sqlalchemy import Connection
 
-from bailiwick.cli.acting import for_each, reason_option, text
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session
-from bailiwick.cli.crawl import BUDGET, Depth, job_options
+from bailiwick.cli.acting import for_each, reason_option
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, profile_option, text
+from bailiwick.cli.crawl_options import limited
 from bailiwick.cli.crawl_seeds import admit_seeds, start_pages, tell_refused
-from bailiwick.cli.domain_submit import profile_option
 from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, stamp
 from bailiwick.crawl import jobs, runs
-from bailiwick.crawl.jobs import Job
+from bailiwick.crawl.jobs import Job, JobOptions
 from bailiwick.ledger.events import Actor
 
 _COLUMNS = ("id", "name", "state", "priority", "domains", "open", "pages", "created")
@@ -30,36 +29,28 @@ def job() -> None:
 @click.argument("seeds", metavar="SEED…", nargs=-1, required=True)
 @click.option("--name", type=text, help="What to call it. Default: its first domains.")
 @click.option("--priority", type=click.IntRange(1, 10), default=5, show_default=True, help="1 is the most urgent.")
-@click.option("--max-pages", type=BUDGET, metavar="N", help="Pages of each domain; 0 is all of them.")
-@click.option("--depth", type=Depth(), metavar="N|all", help="Links from the start page; 0 is the start page only.")
-@click.option("--delay", type=click.FloatRange(0, 86400), metavar="S", help="Seconds between two requests to a domain.")
-@click.option("--max-requests", type=BUDGET, metavar="N", help="Requests to each domain; 0 is no limit.")
-@click.option("--scope", type=click.Choice(["domain", "site"]), default="domain", help="site: other hosts of it, too.")
+@limited
 @profile_option
 @pass_session
-def create(  # noqa: PLR0913 - one for each option
+def create(
     session: Session,
     *,
     seeds: tuple[str, ...],
     name: str | None,
     priority: int,
-    max_pages: int | None,
-    depth: int | None,
-    delay: float | None,
-    max_requests: int | None,
-    scope: str,
+    options: Callable[[], JobOptions],
     profile: str,
 ) -> None:
     """Ask for a crawl of domains, URLs or files of them. Whoever crawls what is due works on it: bailiwick crawl."""
+    asked = options()
     app = session.app.create()
     pages = list(start_pages(app, seeds))
     admitted = admit_seeds(app, pages, profile=profile)
     tell_refused(admitted)
-    options = job_options(max_pages, depth, delay, max_requests, scope)
     called = name or jobs.job_name([page.name.name for page in pages])
     with app.database.begin() as conn:
         ids = [domain.id for domain in admitted.domains]
-        made = jobs.create(conn, called, ids, options, app.actor(conn), priority=priority)
+        made = jobs.create(conn, called, ids, asked, app.actor(conn), priority=priority)
     click.echo(f"job {made.id} ({made.name}) wants {len(ids):,} domains")
     session.say("bailiwick crawl works on it")
 

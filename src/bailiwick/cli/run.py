@@ -3,8 +3,7 @@
 import click
 
 from bailiwick.base.errors import NotFoundError
-from bailiwick.cli.acting import text
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
 from bailiwick.cli.job import run_row
 from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, size, stamp
 from bailiwick.crawl import jobs, runs

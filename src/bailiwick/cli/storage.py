@@ -6,8 +6,8 @@ from dataclasses import asdict
 import click
 
 from bailiwick.app import App
-from bailiwick.cli.acting import find_named, text
-from bailiwick.cli.context import Session, json_option, pass_session
+from bailiwick.cli.acting import find_named
+from bailiwick.cli.context import Session, json_option, pass_session, text
 from bailiwick.cli.output import Row, show_facts, show_rows, size
 from bailiwick.cli.progress import progress
 from bailiwick.registry.workers import machine_id

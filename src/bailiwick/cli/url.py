@@ -6,8 +6,8 @@ import click
 
 from bailiwick.app import App
 from bailiwick.base.errors import NotFoundError, UsageError
-from bailiwick.cli.acting import for_each, outlook, parse_name, text
-from bailiwick.cli.context import Session, pass_session
+from bailiwick.cli.acting import for_each, outlook, parse_name
+from bailiwick.cli.context import Session, pass_session, text
 from bailiwick.cli.domain_submit import context_option, standing_against, submitted_line
 from bailiwick.model.urls import PageUrl, UrlRules
 from bailiwick.registry import trust

@@ -35,6 +35,8 @@ def own_url(domain: DomainName, base: str, href: str) -> str | None:
 
 def is_own(domain: DomainName, url: str) -> bool:
     """Whether the domain's lease covers this host."""
+    if host_of(url).removeprefix("www.") == domain.name:
+        return True  # as it is almost always
     try:
         return PageUrl.parse(url, rules=_ANY).domain == domain
     except NameRefusedError:

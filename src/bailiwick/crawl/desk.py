@@ -1,6 +1,6 @@
 """The engine's desk: everything that it asks of the database, as plain functions for its one database thread."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -11,22 +11,27 @@ from bailiwick.base.settings import Settings
 from bailiwick.crawl import requests, runs, scope, upkeep
 from bailiwick.crawl.facts import Ending, Known, Outlook, boottime
 from bailiwick.crawl.flush import SQL, flush
+from bailiwick.crawl.linkgate import patterns_mark
 from bailiwick.crawl.outcomes import MEANINGS, StopReason
 from bailiwick.crawl.results import Batch, Flushed, Taken
 from bailiwick.crawl.runs import Assignment
 from bailiwick.crawl.sitemaps import SitemapDue
 from bailiwick.crawl.slice import HOME_HASH, Slice
+from bailiwick.crawl.visit import origins
 from bailiwick.db.engine import Database
 from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Actor
+from bailiwick.model.names import DomainName
 from bailiwick.model.urls import UrlRules
+from bailiwick.net.gates import RESERVED_SECONDS
 from bailiwick.net.robots import RobotsVerdict, decide
 from bailiwick.ports import BodyStore
 from bailiwick.registry import workers
-from bailiwick.registry.leases import Lease, Rules, Wish, claim, renew
+from bailiwick.registry.leases import Lease, Rules, Wish, claim, lock_key, renew
 from bailiwick.registry.release import BlockCode, Outcome, release_all
 
 _OTHER_HOST_DELAY_SECONDS = 2.0
+_AGAINST_DOMAIN = [outcome.value for outcome, meaning in MEANINGS.items() if meaning.code is not None]
 _REFUSALS = frozenset({"pending_review", "rejected", "suspended", "blacklisted", "no_funds_this_year"})
 
 
@@ -60,6 +65,8 @@ class Desk:
         self._me = workers.this_worker()
         self.worker = str(self._me)
         self._after = 0
+        self._is_unsure = False
+        """The last claim may have been written without our knowing: its COMMIT was not answered."""
         with database.begin() as conn:
             self._system: Actor = system_actor(conn)
             workers.register(conn, self._me)
@@ -76,25 +83,46 @@ class Desk:
         with self._database.begin() as conn:
             workers.unregister(conn, self._me)
 
-    def claim(self, limit: int, job_ids: Sequence[int] | None) -> list[Opened]:
-        """Lease up to `limit` domains that are due (of these jobs alone, if given) and give each its run."""
+    def claim(self, limit: int, job_ids: Sequence[int] | None, held: Collection[int] = ()) -> list[Opened]:
+        """Lease up to `limit` domains that are due (of these jobs alone, if given) and give each its run.
+
+        `held` are those that the caller has: what else is leased to this worker, by a claim whose answer was lost, is
+        let go first. Nobody else could before its lease runs out.
+        """
+        unsure, self._is_unsure = self._is_unsure, True
+        opened = self._claim(limit, job_ids, held if unsure else None)
+        self._is_unsure = False
+        return opened
+
+    def _claim(self, limit: int, job_ids: Sequence[int] | None, held: Collection[int] | None) -> list[Opened]:
         claimed_at = boottime()
         with self._database.begin() as conn:
             workers.bury_the_dead(conn)
-            among = self._wanted_by(conn, job_ids, limit) if job_ids is not None else None
-            wish = Wish(self.worker, limit, among=among)
-            leases = claim(conn, wish, self._rules, self._system) if among is None or among else []
-            if among is not None and not leases:
-                # Nothing of theirs is ready: make those ready whose lease ran out, for the next time.
+            if held is not None:
+                workers.drop_strays(conn, self.worker, held)
+            leases = self._lease(conn, limit, job_ids)
+            if not leases and job_ids is not None:
+                # Nothing of theirs is ready: make those ready whose time has come or whose lease ran out.
                 claim(conn, Wish(self.worker, 0, among=[]), self._rules, self._system)
+                leases = self._lease(conn, limit, job_ids)
             if not leases:
                 return []
             assigned = runs.assign(conn, leases, job_ids)
             ids = [lease.domain_id for lease in leases]
             homes = [domain_id for domain_id in ids if assigned[domain_id].options.starts_at_home]
             conn.exec_driver_sql(SQL["seed_homes"], {"ids": homes, "path_hash": HOME_HASH})
+            conn.exec_driver_sql(SQL["by_index"])
+            conn.exec_driver_sql(SQL["try_again"], {"ids": ids, "outcomes": _AGAINST_DOMAIN})
+            patterns = [patterns_mark(assigned[i].options.include, assigned[i].options.exclude) for i in ids]
+            conn.exec_driver_sql(SQL["readmit"], {"ids": ids, "patterns": patterns})
             known = self._known(conn, leases)
         return [Opened(le, assigned[le.domain_id], known[le.domain_id], claimed_at) for le in leases]
+
+    def _lease(self, conn: Connection, limit: int, job_ids: Sequence[int] | None) -> list[Lease]:
+        among = None if job_ids is None else self._wanted_by(conn, job_ids, limit)
+        if among is not None and not among:
+            return []
+        return claim(conn, Wish(self.worker, limit, among=among), self._rules, self._system)
 
     def _wanted_by(self, conn: Connection, job_ids: Sequence[int], limit: int) -> list[int]:
         asked = {"jobs": list(job_ids), "limit": 4 * limit}
@@ -105,23 +133,29 @@ class Desk:
         return found
 
     def _known(self, conn: Connection, leases: Sequence[Lease]) -> dict[int, Known]:
-        rest = self._settings.cooldown.exhausted_days * 86400
+        rest, limit = self._settings.cooldown.exhausted_days * 86400, self._settings.crawl.max_domain_errors
         ids = [lease.domain_id for lease in leases]
+        others = any(lease.taken_over for lease in leases) and workers.are_others(conn, self._me)
         memory = {row.domain_id: row for row in conn.exec_driver_sql(SQL["memory_of"], {"ids": ids})}
-        read = self._robots(conn, [lease.base_url for lease in leases if lease.base_url])
-        origins = {lease.domain_id: lease.base_url for lease in leases}
+        # Where the origin is not known yet, any of those that may have been asked counts: it may want a longer delay.
+        homes = {lease.domain_id: [lease.base_url] if lease.base_url else origins(lease.name.name) for lease in leases}
+        read = self._robots(conn, [origin for home in homes.values() for origin in home])
         return {
             row.domain_id: Known(
                 pages=row.pages_discovered,
                 waiting=row.pages_waiting,
                 failed=row.pages_failed,
-                errors_in_row=row.consecutive_error_count,
+                # At the limit it was blocked for it: this is another try, and counts from its start.
+                errors_in_row=row.consecutive_error_count if row.consecutive_error_count < limit else 0,
                 outlinks=row.outlinks_found,
                 sent_seconds_ago=row.sent_ago,
                 revisit_seconds=row.scrape_frequency_hours * 3600 if row.scrape_frequency_hours else rest,
-                held_seconds=memory[row.domain_id].held_seconds or 0.0 if row.domain_id in memory else 0.0,
-                backoffs=memory[row.domain_id].backoffs if row.domain_id in memory else 0,
-                robots={origin: read[origin] for origin in (origins[row.domain_id],) if origin and origin in read},
+                held_seconds=max(memory[row.domain_id].held_seconds, row.reserved_seconds or 0.0),
+                backoffs=memory[row.domain_id].backoffs,
+                traps=memory[row.domain_id].traps,
+                refused_links=memory[row.domain_id].refused_links,
+                has_other_workers=others,
+                robots={origin: read[origin] for origin in homes[row.domain_id] if origin in read},
             )
             for row in conn.exec_driver_sql(SQL["progress_of"], {"ids": ids})
         }
@@ -129,13 +163,6 @@ class Desk:
     def _robots(self, conn: Connection, origins: Sequence[str]) -> dict[str, RobotsVerdict]:
         rows = conn.exec_driver_sql(SQL["robots_of"], {"origins": list(origins)})
         return {row.origin: decide(row.status, (row.body or "").encode(), self._agent) for row in rows}
-
-    def reserve(self, host: str) -> float:
-        """Reserve the next request to a host that nobody holds; how many seconds until then?"""
-        with self._database.begin() as conn:
-            asked = {"host": host[:300], "delay": _OTHER_HOST_DELAY_SECONDS}
-            wait: float = conn.exec_driver_sql(SQL["reserve_host"], asked).scalar_one()
-        return wait
 
     def flush(self, batches: Sequence[Batch]) -> dict[int, Flushed]:
         """Bodies first, then the one transaction."""
@@ -246,6 +273,10 @@ class Desk:
                 self._system,
             )
             mine = [(s, ending) for s, ending in endings if s.lease.domain_id in done]
+            conn.exec_driver_sql(
+                SQL["keep_gates"],
+                {"ids": [s.lease.domain_id for s, _ in mine], "delays": [s.pace.delay_seconds for s, _ in mine]},
+            )
             ended = [runs.Ending(s.lease.domain_id, s.run.run_id, ending.reason) for s, ending in mine]
             runs.end(conn, ended, self._system, rest_seconds=self._settings.cooldown.exhausted_days * 86400)
         return done
@@ -273,8 +304,29 @@ def _outcome(ending: Ending, part: Slice) -> Outcome:
         code = MEANINGS[ending.blamed].code or BlockCode.ERROR_LIMIT
         state = "unreachable" if code is BlockCode.UNREACHABLE else "blocked"
         return Outcome(state, code, ending.why)
-    # Where only typed pages were start pages, the home page has not been asked for yet: the domain is not done.
-    if ending.reason is StopReason.FRONTIER_EMPTY and part.run.options.starts_at_home:
+    # Where only typed pages were start pages, or patterns kept pages back, the domain is not done.
+    if ending.reason is StopReason.FRONTIER_EMPTY and part.run.options.covers_domain:
         return Outcome("exhausted")
     rests = ending.reason is not None and ending.reason.ends_run
     return Outcome("active", pause_seconds=ending.pause_seconds, rests=rests)
+
+
+def reserve(database: Database, host: str) -> float:
+    """Reserve the next request to a host; how many seconds until then? Infinite: somebody holds it, nothing is.
+
+    Every port of a host name, with `www.` or without, has one gate. Unlike a desk's, these may be called at once.
+    """
+    name = DomainName.parse(host, allow_private=True)
+    with database.begin() as conn:
+        lock_key(conn, name.shared_key)
+        wait: float | None = conn.exec_driver_sql(
+            SQL["reserve_host"],
+            {
+                "host": name.host,
+                "names": [name.host, name.name],
+                "shared_key": name.shared_key,
+                "delay": _OTHER_HOST_DELAY_SECONDS,
+                "late": RESERVED_SECONDS,
+            },
+        ).scalar()
+    return float("inf") if wait is None else wait

@@ -14,27 +14,30 @@ from typing import TypeVar
 from bailiwick.base.errors import BailiwickError, DiskLowError
 from bailiwick.base.settings import Settings
 from bailiwick.base.telemetry import LogEvent, logger
+from bailiwick.crawl import flush_order
 from bailiwick.crawl.desk import Desk, Opened
-from bailiwick.crawl.facts import Ending, SendingEnds, boottime
+from bailiwick.crawl.facts import Ending, boottime
 from bailiwick.crawl.html import Parsed, parse_page
 from bailiwick.crawl.isolation import LARGE_BYTES, IsolatedParser
+from bailiwick.crawl.opening import CONTROL_SECONDS, open_slice
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.progress import Progress
+from bailiwick.crawl.reading import unexpected
 from bailiwick.crawl.results import Taken
+from bailiwick.crawl.seen import SeenTable
 from bailiwick.crawl.sitemaps import SitemapDue, read_sitemap
 from bailiwick.crawl.slice import GRACE_SECONDS, Slice
-from bailiwick.crawl.visit import Tools, visit
-from bailiwick.net.gates import Pace
+from bailiwick.crawl.tools import Tools
+from bailiwick.crawl.visit import visit
 
 T = TypeVar("T")
-_CONTROL_SECONDS = 2.0
-_FEW_DOMAINS = 20
-_FEW_FLUSH_SECONDS = 2.0
 _CLAIM_PAUSE_SECONDS = 1.0
+_CLAIMING_SECONDS = 0.5
 _LAST_WRITES_SECONDS = 20.0
 _HOUSE_SECONDS = 3600.0
 _ISOLATED_FROM_CRASHES = 2
-_SEEN_TOTAL = 1_000_000
+_QUEUED_TOTAL, _QUEUED_LEAST = 20_000, 20
+"""Pages that wait in memory for their fetch, of all domains together, and of each one all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +61,25 @@ class Engine:
         self._open: dict[int, Slice] = {}
         self._tasks: dict[int, set[asyncio.Task[None]]] = {}
         self._isolated = IsolatedParser()
+        self._seen = SeenTable()
         self._db = ThreadPoolExecutor(1, "bailiwick-db")
         self._wake = asyncio.Event()
         self._stopping: StopReason | None = None
         self._stopped_at = float("inf")
         self._failure: BailiwickError | None = None
+        self._no_room: DiskLowError | None = None
+        """What the disk said last; nothing is fetched until it has taken what waits for it."""
+        self._unwritten = 0
+        """Results of all domains that no flush has taken yet."""
         self._controlled = self._renewed = self._kept_house = time.monotonic()
         self._claimed = float("-inf")
         self._is_drained = False
         self._ends = time.monotonic() + wanted.time_seconds if wanted.time_seconds else float("inf")
+
+    @property
+    def stopped_for(self) -> StopReason | None:
+        """What it was told to stop for; None if it ended by itself."""
+        return self._stopping
 
     def stop(self, reason: StopReason = StopReason.SHUTDOWN) -> None:
         """End in order: what is under way gets a moment, then everything is written and given back."""
@@ -116,12 +129,18 @@ class Engine:
         await asyncio.sleep(idle)  # gather what else happens meanwhile
 
     async def _keep(self) -> None:
+        """One round of everything that needs the database."""
         now = time.monotonic()
         await self._flush(self._due_for_flush(now))
+        if self._no_room is not None:
+            # All that waited is written: there is room, but not for the body that was just fetched.
+            self._say(f"stopping: {self._no_room.message}")
+            self.stop(StopReason.STORAGE_FULL)
+            return
         await self._end_slices(now)
         await self._read_sitemaps()
         await self._take_pages()
-        if now - self._controlled >= _CONTROL_SECONDS:
+        if now - self._controlled >= CONTROL_SECONDS:
             self._controlled = now
             await self._obey()
         if now - self._renewed >= self._settings.lease.heartbeat_seconds:
@@ -136,23 +155,16 @@ class Engine:
     # Flush
 
     def _due_for_flush(self, now: float) -> list[Slice]:
-        crawl = self._settings.crawl
-        limit = min(crawl.flush_seconds, _FEW_FLUSH_SECONDS) if len(self._open) <= _FEW_DOMAINS else crawl.flush_seconds
-        due = [
-            part
-            for part in self._open.values()
-            if part.has_unwritten and _must_flush(part, crawl.flush_pages, limit, now)
-        ]
-        if not due:
-            return []
-        # A transaction is under way anyway: take along what would be due soon.
-        return [
-            part for part in self._open.values() if part in due or (part.results and part.oldest_age(now) > limit / 2)
-        ]
+        if self._no_room is not None:
+            return [part for part in self._open.values() if part.has_unwritten]
+        return flush_order.due(self._open.values(), self._settings.crawl, now)
 
     async def _flush(self, parts: Sequence[Slice], *, patience_seconds: float = float("inf")) -> None:
-        if not parts:
-            return
+        for group in flush_order.together(parts):
+            await self._flush_together(group, patience_seconds)
+        self._unwritten = sum(len(part.results) for part in self._open.values())
+
+    async def _flush_together(self, parts: Sequence[Slice], patience_seconds: float) -> None:
         batches = [(part, part.take_batch()) for part in parts]
         answers = await self._patiently(
             lambda: self._desk.flush([batch for _, batch in batches]), patience_seconds=patience_seconds
@@ -168,7 +180,8 @@ class Engine:
     # Pages
 
     async def _take_pages(self) -> None:
-        hungry = [(part, part.out + part.wants_pages()) for part in self._open.values() if part.wants_pages()]
+        most = max(_QUEUED_TOTAL // max(len(self._open), 1), _QUEUED_LEAST)
+        hungry = [(part, part.out + wanted) for part in self._open.values() if (wanted := part.wants_pages(most))]
         if hungry:
             found = await self._ask(self._desk.take, hungry)
             for part, asked in hungry:
@@ -183,9 +196,7 @@ class Engine:
 
     async def _read_sitemaps(self) -> None:
         """One at a time a domain, beside its pages, once its origin is known."""
-        hungry = [
-            p for p in self._open.values() if p.wants_sitemaps and not p.reads_sitemap and p.base_url and not p.stop
-        ]
+        hungry = [part for part in self._open.values() if part.may_read_sitemaps]
         if not hungry:
             return
         due = await self._ask(self._desk.next_sitemaps, hungry)
@@ -214,10 +225,14 @@ class Engine:
             self._fetch_more(part)
 
     def _fetch_more(self, part: Slice) -> None:
-        while (page := part.next_page()) is not None:
+        while self._may_fetch and (page := part.next_page()) is not None:
             self._spawn(part, self._fetch(part, page))
         if part.next_is_blocked and not part.in_flight:
             self._wake.set()
+
+    @property
+    def _may_fetch(self) -> bool:
+        return self._no_room is None and self._unwritten < flush_order.MOST_UNWRITTEN
 
     def _spawn(self, part: Slice, work: "Coroutine[None, None, None]") -> None:
         task = asyncio.create_task(work)
@@ -229,8 +244,8 @@ class Engine:
         try:
             result = await visit(part, page, self._tools, self._parser(part))
         except DiskLowError as error:
-            self._say(error.message)
-            self._stop(part, StopReason.STORAGE_FULL)
+            self._no_room = error
+            self._wake.set()
             result = None
         except asyncio.CancelledError:
             part.give_back(page)
@@ -244,12 +259,14 @@ class Engine:
             result = None
         except Exception as error:  # noqa: BLE001 - one page must not end the crawl of a thousand domains
             logger().error(LogEvent.PAGE_FAILED, domain=part.lease.name.name, path=page.path, error=repr(error))
-            result = self._tools.unexpected(part, page, error)
+            result = unexpected(part, page, self._tools, error)
         if result is None:
             part.give_back(page)
         else:
             part.add(result)
-        if len(part.results) >= self._settings.crawl.flush_pages or part.is_urgent or part.next_is_blocked:
+            self._unwritten += 1
+        is_full = len(part.results) >= self._settings.crawl.flush_pages or self._unwritten >= flush_order.PRESSING
+        if is_full or part.is_urgent or part.next_is_blocked:
             self._wake.set()
         self._fetch_more(part)
 
@@ -273,6 +290,8 @@ class Engine:
         if not over:
             return
         await asyncio.sleep(0)  # cancelled fetches give their pages back
+        for part, _ in over:
+            part.gate.save(part.pages_known)
         await self._flush([part for part, _ in over if part.has_unwritten], patience_seconds=patience_seconds)
         over = [(part, Ending(part.stop) if part.stop is StopReason.LEASE_LOST else ending) for part, ending in over]
         mine = [(part, ending) for part, ending in over if ending.reason is not StopReason.LEASE_LOST]
@@ -320,37 +339,41 @@ class Engine:
                 self._stop(part, StopReason.LEASE_LOST)
 
     async def _claim(self, now: float) -> None:
-        room = min(self._settings.crawl.max_open_domains - len(self._open), self._settings.crawl.claim_batch)
-        if room <= 0 or self._stopping is not None or now - self._claimed < _CLAIM_PAUSE_SECONDS:
+        """Batch after batch, as long as there is room and each answer is full: then there is more."""
+        if now - self._claimed < _CLAIM_PAUSE_SECONDS:
             return
-        opened = await self._ask(self._desk.claim, room, self._wanted.job_ids)
-        # A full answer: there is more.
-        self._claimed = float("-inf") if len(opened) == room else time.monotonic()
-        self._is_drained = not opened
+        until = time.monotonic() + _CLAIMING_SECONDS
+        while time.monotonic() < until:
+            room = min(self._settings.crawl.max_open_domains - len(self._open), self._settings.crawl.claim_batch)
+            if room <= 0 or self._stopping is not None:
+                return
+            opened = await self._ask(self._desk.claim, room, self._wanted.job_ids, self._open.keys())
+            self._is_drained = not opened
+            await self._begin(opened)
+            if len(opened) < room:
+                self._claimed = time.monotonic()
+                return
+
+    async def _begin(self, opened: Sequence[Opened]) -> None:
+        """Open the slices of what was leased."""
         for one in opened:
-            self._open[one.lease.domain_id] = self._slice(one)
+            wait = self._drop(one.lease.domain_id)
+            part = open_slice(one, self._settings, first_after_seconds=wait, seen=self._seen)
+            self._open[one.lease.domain_id] = part
+            self.progress.opened(part)
         if opened:
             await self._ask(self._desk.drain, [self._open[one.lease.domain_id] for one in opened])
             await self._take_pages()
 
-    def _slice(self, opened: Opened) -> Slice:
-        lease, run = opened.lease, opened.run
-        delay = lease.crawl_delay_seconds if run.options.delay_seconds is None else run.options.delay_seconds
-        for verdict in opened.known.robots.values():
-            delay = max(delay, verdict.robots.crawl_delay_seconds or 0.0)
-        rest = delay if lease.taken_over else max(delay - (opened.known.sent_seconds_ago or delay), 0)
-        rest = max(rest, opened.known.held_seconds)
-        part = Slice(
-            lease=lease,
-            run=run,
-            known=opened.known,
-            settings=self._settings.crawl,
-            sending=SendingEnds(opened.claimed_at, self._settings.lease.seconds),
-            pace=Pace(delay, first_after_seconds=rest),
-            seen_limit=lambda: _SEEN_TOTAL // max(len(self._open), 10),
-        )
-        self.progress.opened(part)
-        return part
+    def _drop(self, domain_id: int) -> float:
+        """End a slice whose lease was lost and is ours again before we saw it. How long until its host may be asked?"""
+        part = self._open.pop(domain_id, None)
+        if part is None:
+            return 0.0
+        self._stop(part, StopReason.LEASE_LOST)
+        self._cancel_fetches(part)
+        self.progress.ended(part, Ending(StopReason.LEASE_LOST))
+        return part.pace.wait_seconds()
 
     # The end
 
@@ -382,19 +405,22 @@ class Engine:
         deadline, pause, told = time.monotonic() + patience_seconds, 0.2, False
         while True:
             try:
-                return await asyncio.get_running_loop().run_in_executor(self._db, work)
+                done = await asyncio.get_running_loop().run_in_executor(self._db, work)
             except BailiwickError as error:
                 if not error.retryable or time.monotonic() + pause > deadline or self._gives_up():
                     raise
+                if isinstance(error, DiskLowError):
+                    self._no_room = error
                 if not told:
                     self._say(f"waiting: {error.message}")
                     told = True
+            else:
+                if told:
+                    self._no_room = None
+                    self._say("going on")
+                return done
             await asyncio.sleep(pause)
             pause = min(pause * 2, 5.0)
 
     def _gives_up(self) -> bool:
         return time.monotonic() > self._stopped_at + _LAST_WRITES_SECONDS
-
-
-def _must_flush(part: Slice, most: int, limit_seconds: float, now: float) -> bool:
-    return len(part.results) >= most or part.is_urgent or part.is_starved or part.oldest_age(now) >= limit_seconds

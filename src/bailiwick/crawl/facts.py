@@ -26,6 +26,12 @@ class Known:
     backoffs: int = 0
     robots: Mapping[str, RobotsVerdict] = field(default_factory=dict)
     """robots.txt by origin, as far as it was read and has not expired."""
+    traps: Mapping[str, object] = field(default_factory=dict)
+    """What the rules against traps have learned of it."""
+    has_other_workers: bool = False
+    """One of them may have held the lease before, and may not know yet that it is lost."""
+    refused_links: int = 0
+    """Links that are kept as refused."""
 
 
 class SendingEnds:

@@ -1,15 +1,17 @@
 """HTML, parsed once: bytes in, plain strings and hashes out. No parse tree outlives the call: 1 MB a domain."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from bailiwick.base.failpoints import parser_killer
+from bailiwick.crawl.lookalikes import looks_like
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
     from webencodings import Encoding
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
@@ -22,12 +24,12 @@ _PRESCAN_BYTES = 1024
 _ANCHOR_CHARS = 200
 _MOST_LINKS = 20_000
 _MOST_FEEDS = 5
-_FEEDS = (
-    'link[rel~=alternate][type="application/rss+xml"][href], link[rel~=alternate][type="application/atom+xml"][href]'
-)
+_FEEDS = ("application/rss+xml", "application/atom+xml")
 _NOT_IN_A_DOCUMENT = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 _LEADING_HOST = re.compile(r"(?:https?:)?//(?:[^/?#\\@]*@)?(?:www\.)?([^/?#\\:]*)", re.I)
-_NOT_TEXT = ["script", "style", "nav", "noscript", "template"]
+_NOT_TEXT = frozenset({"script", "style", "nav", "noscript", "template"})
+_LINKED_DATA = "application/ld+json"
+_TELLING = ("a", "area", "img", "meta", "link", "base", "iframe", "frame", *sorted(_NOT_TEXT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,13 @@ class Parsed:
     """Text of the links that lead out of this host, by their href."""
     text_hash: int
     is_noindex: bool
+    is_nofollow: bool
     canonical: str | None
     images: int
     feeds: list[str]
     """RSS and Atom feeds that it names."""
+    looks_like: str | None
+    """What it is in place of content: a `Lookalike`."""
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -98,32 +103,125 @@ def parse_page(body: bytes, content_type: str, host: str) -> Parsed:
 
     parser_killer(body)
     tree = LexborHTMLParser(decode(body, content_type))
-    hrefs: list[str] = []
-    anchors: dict[str, str] = {}
-    for node in tree.css("a[href], area[href]")[:_MOST_LINKS]:
-        href = (node.attributes["href"] or "").strip()
-        if not href or href[0] == "#":
-            continue
-        hrefs.append(href)
-        if "//" in href[:8] and href not in anchors and _leads_out(href, host):
-            anchors[href] = " ".join(node.text().split())[:_ANCHOR_CHARS]
-    hrefs += [src for node in tree.css("iframe[src], frame[src]")[:_MOST_LINKS] if (src := node.attributes["src"])]
-    base = tree.css_first("base[href]")
-    canonical = tree.css_first("link[rel~=canonical][href]")
-    noindex, digest, images = _marks(tree)
-    tree.strip_tags(_NOT_TEXT)
-    # White space does not count; taking it out of bytes is ten times faster than splitting text (measured).
-    digest.update(tree.text().encode("utf-8", "replace").translate(None, b" \t\r\n\f"))
+    page = _Gathered(host)
+    no_text = page.gather(tree)
+    lookalike = looks_like(tree)
+    for node in reversed(no_text):  # what lies within goes before what it lies in
+        node.decompose(recursive=False)
     return Parsed(
-        hrefs=hrefs,
-        base_href=base.attributes["href"] if base else None,
-        anchors=anchors,
-        text_hash=int.from_bytes(digest.digest(), "big", signed=True),
-        is_noindex=noindex,
-        canonical=(canonical.attributes["href"] or None) if canonical else None,
-        images=images,
-        feeds=[node.attributes["href"] or "" for node in tree.css(_FEEDS)[:_MOST_FEEDS]],
+        hrefs=page.hrefs + page.frames,
+        base_href=page.base_href,
+        anchors=page.anchors,
+        text_hash=page.hash_with(tree.text()),
+        is_noindex=says_noindex(page.directives),
+        is_nofollow=says_nofollow(page.directives),
+        canonical=page.canonical,
+        images=len(page.images),
+        feeds=page.feeds,
+        looks_like=lookalike,
     )
+
+
+@cache
+def _telling() -> dict[int, str]:
+    """The elements that are looked at, by the parser's number for their name."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    frames = LexborHTMLParser("<frameset><frame></frameset>")
+    page = LexborHTMLParser("".join(f"<{name}></{name}>" for name in _TELLING))
+    nodes = [node for tree in (frames, page) if tree.root is not None for node in tree.root.traverse()]
+    return {node.tag_id: node.tag for node in nodes if node.tag in _TELLING}
+
+
+class _Gathered:
+    """All that is gathered from a page's elements, by one walk through the tree."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.hrefs: list[str] = []
+        self.anchors: dict[str, str] = {}
+        self.images: list[str] = []
+        self.base_href: str | None = None
+        self.canonical: str | None = None
+        self.feeds: list[str] = []
+        self.frames: list[str] = []
+        self.directives: set[str] = set()
+        self._meta: list[str] = []
+        self._data: list[str] = []
+        self._properties: list[str] = []
+
+    def gather(self, tree: "LexborHTMLParser") -> "list[LexborNode]":
+        """Read them all. Returns the elements whose text is none of the page's."""
+        no_text: list[LexborNode] = []
+        telling = _telling()
+        for node in tree.root.traverse() if tree.root is not None else ():
+            kind = telling.get(node.tag_id)  # by number: a name would be made for each element
+            if kind is None:
+                continue
+            if kind == "a" or kind == "area":  # noqa: PLR1714 - so often
+                self._link(node)
+            elif kind == "img":
+                given = node.attributes
+                if "src" in given:
+                    self.images.append(given["src"] or "")
+            elif kind in _NOT_TEXT:
+                no_text.append(node)
+                if kind == "script" and (node.attributes.get("type") or "").lower().startswith(_LINKED_DATA):
+                    self._data.append(node.text())
+            else:
+                self._note(kind, node.attributes)
+        for node in tree.css("[itemprop]"):
+            given = node.attributes
+            value = given.get("content") or given.get("href") or given.get("datetime") or ""
+            self._properties.append(f"{given['itemprop']}={value}\n")
+        return no_text
+
+    def hash_with(self, text: str) -> int:
+        """Of the text, and of what carries meaning outside of it: meta, JSON-LD, itemprop, images."""
+        beside = "".join(self._meta + self._data + self._properties + self.images)
+        digest = blake2b(beside.encode("utf-8", "replace"), digest_size=8)
+        # White space does not count; taking it out of bytes is ten times faster than splitting text (measured).
+        digest.update(text.encode("utf-8", "replace").translate(None, b" \t\r\n\f"))
+        return int.from_bytes(digest.digest(), "big", signed=True)
+
+    def _link(self, node: "LexborNode") -> None:
+        href = (node.attributes.get("href") or "").strip()
+        if not href or href[0] == "#" or len(self.hrefs) >= _MOST_LINKS:
+            return
+        self.hrefs.append(href)
+        if "//" in href[:8] and href not in self.anchors and _leads_out(href, self.host):
+            self.anchors[href] = " ".join(node.text().split())[:_ANCHOR_CHARS]
+
+    def _note(self, tag: str, given: "dict[str, str | None]") -> None:
+        if tag == "meta":
+            self._said(given)
+        elif tag == "link":
+            self._related(given)
+        elif tag == "base":
+            if self.base_href is None:
+                self.base_href = given.get("href")
+        elif tag in ("iframe", "frame") and (src := given.get("src")) and len(self.frames) < _MOST_LINKS:
+            self.frames.append(src)
+
+    def _said(self, given: "dict[str, str | None]") -> None:
+        if "content" not in given:
+            return
+        name = (given.get("name") or given.get("property") or given.get("itemprop") or "").lower()
+        content = given["content"] or ""
+        if name in ("robots", "bailiwick"):
+            self.directives |= _directives(content)
+        if name and name not in _NONCES:
+            self._meta.append(f"{name}={content}\n")
+
+    def _related(self, given: "dict[str, str | None]") -> None:
+        href = given.get("href")
+        if not href:
+            return
+        relations = (given.get("rel") or "").lower().split()
+        if "canonical" in relations and self.canonical is None:
+            self.canonical = href
+        if "alternate" in relations and given.get("type") in _FEEDS and len(self.feeds) < _MOST_FEEDS:
+            self.feeds.append(href)
 
 
 def _leads_out(href: str, host: str) -> bool:
@@ -131,49 +229,34 @@ def _leads_out(href: str, host: str) -> bool:
     return found is not None and found[1].lower() != host
 
 
-def _marks(tree: "LexborHTMLParser") -> "tuple[bool, blake2b, int]":
-    """(noindex, digest of what carries meaning outside the text, images): meta, JSON-LD, itemprop, image URLs."""
-    digest = blake2b(digest_size=8)
-    noindex = False
-    for node in tree.css("meta[content]"):
-        attributes = node.attributes
-        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
-        content = attributes["content"] or ""
-        if name in ("robots", "bailiwick") and _says_noindex(content):
-            noindex = True
-        if name and name not in _NONCES:
-            digest.update(f"{name}={content}\n".encode("utf-8", "replace"))
-    for node in tree.css('script[type^="application/ld+json"]'):
-        digest.update(node.text().encode("utf-8", "replace"))
-    for node in tree.css("[itemprop]"):
-        attributes = node.attributes
-        value = attributes.get("content") or attributes.get("href") or attributes.get("datetime") or ""
-        digest.update(f"{attributes['itemprop']}={value}\n".encode("utf-8", "replace"))
-    images = tree.css("img[src]")
-    for node in images:
-        digest.update((node.attributes["src"] or "").encode("utf-8", "replace"))
-    return noindex, digest, len(images)
-
-
 _NONCES = frozenset({"csrf-token", "csrf-param", "_token", "csp-nonce", "request-id"})
 """Meta names whose value is another one on every request."""
 
 
-def _says_noindex(content: str) -> bool:
-    return bool({"noindex", "none"} & {part.strip() for part in content.lower().split(",")})
+def _directives(content: str) -> set[str]:
+    return {part.strip() for part in content.lower().split(",")}
 
 
-def header_says_noindex(value: str) -> bool:
+def says_noindex(directives: Set[str]) -> bool:
+    return not directives.isdisjoint(("noindex", "none"))
+
+
+def says_nofollow(directives: Set[str]) -> bool:
+    return not directives.isdisjoint(("nofollow", "none"))
+
+
+def header_directives(value: str) -> set[str]:
     """X-Robots-Tag, a line for each time it came: rules for all, or for the agent before them; those for us count."""
+    directives: set[str] = set()
     for line in value.splitlines():
         agent = ""
         for part in line.split(","):
             rule = part
             if (named := _AGENT.match(part)) and named[1].lower() not in _RULES_WITH_VALUES:
                 agent, rule = named[1].lower(), part[named.end() :]
-            if agent in ("", "*", "bailiwick") and _says_noindex(rule):
-                return True
-    return False
+            if agent in ("", "*", "bailiwick"):
+                directives |= _directives(rule)
+    return directives
 
 
 _AGENT = re.compile(r"\s*([\w*-]+)\s*:")

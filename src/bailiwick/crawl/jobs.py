@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.sql import Select
 
 from bailiwick.accounts.members import system_actor
 from bailiwick.base.errors import ConflictError, NotFoundError, UsageError
-from bailiwick.base.settings import CooldownSettings
+from bailiwick.base.sections import CooldownSettings
 from bailiwick.crawl.flush import SQL
+from bailiwick.crawl.linkgate import link_rules
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.db.tables import job_domains, jobs, members, run_domains, runs
 from bailiwick.ledger.events import Act, Actor, Subject, record
@@ -43,8 +44,21 @@ class JobOptions(BaseModel):
     max_depth: Annotated[int, Field(ge=0, le=ALL_DEPTHS)] | None = None
     delay_seconds: Annotated[float, Field(ge=0, le=86400)] | None = None
     scope: Literal["domain", "site"] = "domain"
+    include: tuple[str, ...] = ()
+    """Patterns: pages that match none of them are not fetched, but for start pages."""
+    exclude: tuple[str, ...] = ()
     starts_at_home: bool = True
     """No: only pages that were typed are start pages."""
+
+    @model_validator(mode="after")
+    def _patterns_are_sound(self) -> Self:
+        link_rules(self.include, self.exclude)
+        return self
+
+    @property
+    def covers_domain(self) -> bool:
+        """Whether a crawl that finds no more pages has seen the whole domain."""
+        return self.starts_at_home and not self.include and not self.exclude
 
     def given(self) -> dict[str, JsonValue]:
         """What was asked for, without defaults: as it is stored."""

@@ -26,6 +26,7 @@ class Outcome(StrEnum):
     REDIRECTED = "redirected"
     REDIRECT_LOOP = "redirect_loop"
     NOT_FOUND = "not_found"
+    SOFT_NOT_FOUND = "soft_not_found"
     LOGIN = "login"
     FORBIDDEN = "forbidden"
     RATE_LIMITED = "rate_limited"
@@ -42,42 +43,59 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     POISON = "poison"
     ROBOTS_DENIED = "robots_denied"
-    """Not asked for: robots.txt forbids it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One row: the effect on the page, whether it counts as an error, and what a domain full of it is."""
+    """One row: when it is so, the effect on the page, whether it is an error, and what a domain full of it is."""
 
+    when: str
     effect: Effect
     is_error: bool = False
     code: BlockCode | None = None
 
 
+def _error(when: str, effect: Effect, code: BlockCode | None = None) -> Meaning:
+    return Meaning(when, effect, is_error=True, code=code)
+
+
 MEANINGS: dict[Outcome, Meaning] = {
-    Outcome.OK: Meaning(Effect.CHANGED),
-    Outcome.UNCHANGED: Meaning(Effect.SAME),
-    Outcome.OTHER_TYPE: Meaning(Effect.CHANGED),
-    Outcome.REDIRECTED: Meaning(Effect.CHANGED),
-    Outcome.TRUNCATED: Meaning(Effect.CHANGED),
-    Outcome.REDIRECT_LOOP: Meaning(Effect.FAILED, is_error=True),
+    Outcome.OK: Meaning("HTML with new content", Effect.CHANGED),
+    Outcome.UNCHANGED: Meaning("304, or the same bytes or text as before", Effect.SAME),
+    Outcome.OTHER_TYPE: Meaning("2xx with something that is no HTML", Effect.CHANGED),
+    Outcome.REDIRECTED: Meaning("3xx that leads to another page", Effect.CHANGED),
+    Outcome.TRUNCATED: Meaning("HTML that was cut off at the size limit, or broke off", Effect.CHANGED),
+    Outcome.REDIRECT_LOOP: _error("3xx that leads back to the page itself", Effect.FAILED),
     # A page that is not there says nothing against its domain.
-    Outcome.NOT_FOUND: Meaning(Effect.FAILED),
-    Outcome.LOGIN: Meaning(Effect.FAILED, is_error=True, code=BlockCode.LOGIN_WALL),
-    Outcome.FORBIDDEN: Meaning(Effect.FAILED, is_error=True, code=BlockCode.FORBIDDEN),
-    Outcome.RATE_LIMITED: Meaning(Effect.RETRY, is_error=True, code=BlockCode.RATE_LIMITED),
-    Outcome.CLIENT_ERROR: Meaning(Effect.FAILED, is_error=True, code=BlockCode.ERROR_LIMIT),
-    Outcome.SERVER_ERROR: Meaning(Effect.RETRY, is_error=True, code=BlockCode.ERROR_LIMIT),
-    Outcome.UNAVAILABLE: Meaning(Effect.RETRY, is_error=True, code=BlockCode.RATE_LIMITED),
-    Outcome.DNS_FAILURE: Meaning(Effect.RETRY, is_error=True, code=BlockCode.UNREACHABLE),
-    Outcome.CONNECT_FAILURE: Meaning(Effect.RETRY, is_error=True, code=BlockCode.UNREACHABLE),
-    Outcome.TLS_FAILURE: Meaning(Effect.RETRY, is_error=True, code=BlockCode.UNREACHABLE),
-    Outcome.TIMEOUT: Meaning(Effect.RETRY, is_error=True, code=BlockCode.UNREACHABLE),
-    Outcome.BROKEN: Meaning(Effect.RETRY, is_error=True, code=BlockCode.ERROR_LIMIT),
-    Outcome.BAD_ENCODING: Meaning(Effect.FAILED, is_error=True, code=BlockCode.ERROR_LIMIT),
-    Outcome.REFUSED: Meaning(Effect.FAILED, is_error=True, code=BlockCode.UNREACHABLE),
-    Outcome.ROBOTS_DENIED: Meaning(Effect.FAILED, code=BlockCode.ROBOTS_DENIED),
-    Outcome.POISON: Meaning(Effect.FAILED, is_error=True, code=BlockCode.ERROR_LIMIT),
+    Outcome.NOT_FOUND: Meaning("404 or 410", Effect.FAILED),
+    Outcome.SOFT_NOT_FOUND: Meaning("200 with a page that says there is no such page", Effect.FAILED),
+    Outcome.LOGIN: _error(
+        "401, 407, 200 with a login in place of the page, or 3xx to a login", Effect.FAILED, BlockCode.LOGIN_WALL
+    ),
+    Outcome.FORBIDDEN: _error("403 or 451", Effect.FAILED, BlockCode.FORBIDDEN),
+    Outcome.RATE_LIMITED: _error("429; the whole host is left alone", Effect.RETRY, BlockCode.RATE_LIMITED),
+    Outcome.CLIENT_ERROR: _error(
+        "any other 4xx or unknown status, 3xx without a target", Effect.FAILED, BlockCode.ERROR_LIMIT
+    ),
+    Outcome.SERVER_ERROR: _error("any other 5xx", Effect.RETRY, BlockCode.ERROR_LIMIT),
+    Outcome.UNAVAILABLE: _error("503; the whole host is left alone", Effect.RETRY, BlockCode.RATE_LIMITED),
+    Outcome.DNS_FAILURE: _error("the name is not known", Effect.RETRY, BlockCode.UNREACHABLE),
+    Outcome.CONNECT_FAILURE: _error("no connection", Effect.RETRY, BlockCode.UNREACHABLE),
+    Outcome.TLS_FAILURE: _error("no secure connection: a certificate, say", Effect.RETRY, BlockCode.UNREACHABLE),
+    Outcome.TIMEOUT: _error(
+        "408, 504, no whole answer in time, or no end of parsing", Effect.RETRY, BlockCode.UNREACHABLE
+    ),
+    Outcome.BROKEN: _error(
+        "an answer that is no HTTP or ends early, or a fault of ours", Effect.RETRY, BlockCode.ERROR_LIMIT
+    ),
+    Outcome.BAD_ENCODING: _error(
+        "a body whose content coding is unknown or damaged", Effect.FAILED, BlockCode.ERROR_LIMIT
+    ),
+    Outcome.REFUSED: _error("the address is not a public one: nothing was sent", Effect.FAILED, BlockCode.UNREACHABLE),
+    Outcome.ROBOTS_DENIED: Meaning(
+        "robots.txt forbids it: nothing was sent", Effect.FAILED, code=BlockCode.ROBOTS_DENIED
+    ),
+    Outcome.POISON: _error("HTML over which three parsers died", Effect.FAILED, BlockCode.ERROR_LIMIT),
 }
 
 _BY_STATUS = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.outcomes import Outcome, StopReason
-from bailiwick.crawl.results import Batch
+from bailiwick.crawl.results import Batch, PageResult
 from bailiwick.crawl.slice import Slice
 
 _KEPT = 1000
@@ -32,6 +32,8 @@ class DomainProgress:
     reason: StopReason | None = None
     why: str | None = None
     next_in_seconds: float | None = None
+    trouble: str | None = None
+    """What went wrong with its last page; None if nothing did."""
     is_open: bool = True
     started: float = field(default_factory=time.monotonic)
 
@@ -78,6 +80,8 @@ class Progress:
         known.bytes_received += received
         known.depth = max(known.depth, part.depth)
         known.pages_known, known.pages_waiting = part.pages_known, part.pages_waiting
+        if batch.results:
+            known.trouble = _trouble(batch.results[-1], part.pace.held_seconds)
         self.pages += count
         self.errors += errors
         self.bytes_received += received
@@ -103,3 +107,11 @@ class Progress:
     @property
     def open_domains(self) -> list[DomainProgress]:
         return [known for known in self.domains.values() if known.is_open]
+
+
+def _trouble(result: PageResult, held_seconds: float) -> str | None:
+    if not result.is_error:
+        return None
+    what = result.outcome.replace("_", " ") + (f": {result.error}" if result.error else "")
+    wait = max(result.wait_seconds or 0.0, held_seconds)
+    return f"{what}; tried again in {wait:.0f} s" if result.wait_seconds else what

@@ -109,7 +109,9 @@ set pages_discovered = p.pages_discovered + u.discovered, pages_crawled = p.page
     total_error_count = p.total_error_count + u.errors, consecutive_error_count = u.errors_in_row,
     requests_made = p.requests_made + u.requests, bytes_fetched = p.bytes_fetched + u.bytes,
     outlinks_found = p.outlinks_found + u.outlinks,
-    last_request_at = coalesce(bailiwick_now() - make_interval(secs => u.sent_ago), p.last_request_at),
+    -- Ago from now, not from the start of a transaction that may have waited for a lock since.
+    last_request_at = coalesce(bailiwick_now() + (clock_timestamp() - now()) - make_interval(secs => u.sent_ago),
+                               p.last_request_at),
     updated_at = bailiwick_now()
 from unnest(%(domain_id)s::bigint[], %(discovered)s::bigint[], %(crawled)s::bigint[], %(waiting)s::bigint[],
             %(failed)s::bigint[], %(refused)s::bigint[], %(images)s::bigint[], %(depth)s::int[], %(errors)s::bigint[],
@@ -150,6 +152,7 @@ on conflict do nothing
 -- name: take
 -- The next pages of each domain, breadth first by priority: a plain read, nothing is locked or written.
 -- Each priority is a range of its own in the index, so that waiting pages below the depth limit are never read.
+-- What was due when it was found is due, whatever the clock says now: it may have been set back since.
 select w.domain_id, p.*
 from unnest(%(ids)s::bigint[], %(most)s::int[], %(max_depth)s::int[]) as w(domain_id, most, max_depth)
 cross join lateral (
@@ -158,7 +161,7 @@ cross join lateral (
          select path_hash, path, depth, priority, retries, state, etag, last_modified, body_hash, text_hash
          from pages
          where domain_id = w.domain_id and state = 'pending' and priority = step.priority and depth <= w.max_depth
-           and next_at <= bailiwick_now()
+           and (next_at <= bailiwick_now() or (retries = 0 and next_at <= first_seen_at))
          order by depth, path_hash limit w.most) as n
      limit w.most)
     union all
@@ -178,7 +181,9 @@ select w.domain_id,
        (select extract(epoch from min(n.next_at) - bailiwick_now())::float8
         from generate_series(1, 10) as step(priority)
         cross join lateral (
-            select next_at from pages where domain_id = w.domain_id and state = 'pending'
+            select case when retries = 0 and next_at <= first_seen_at then least(next_at, bailiwick_now())
+                        else next_at end as next_at
+            from pages where domain_id = w.domain_id and state = 'pending'
               and priority = step.priority and depth <= w.max_depth) as n) as next_in
 from unnest(%(ids)s::bigint[], %(max_depth)s::int[]) as w(domain_id, max_depth)
 
@@ -194,10 +199,30 @@ update domain_progress as p
 set pages_discovered = p.pages_discovered + 1, pages_waiting = p.pages_waiting + 1
 from added as a where p.domain_id = a.domain_id
 
+-- name: try_again
+-- Domains that were blocked and whose time has come: the pages that spoke against them are due once more.
+with again as (
+    select p.domain_id, p.path_hash from domains as d
+    join lateral (select * from pages where domain_id = d.id and state = 'failed' offset 0) as p on true
+    where d.id = any(%(ids)s::bigint[]) and d.block_retries > 0
+      and p.next_at is null and p.last_outcome = any(%(outcomes)s::text[])
+)
+update pages as p set next_at = bailiwick_now(), retries = 0
+from again as a where p.domain_id = a.domain_id and p.path_hash = a.path_hash
+
 -- name: progress_of
+-- What was sent to the host's default port counts for its other ports, too; what was sent to those is in its gate.
+-- A clock that was set back makes no pause longer than it was when it was written; so everywhere below.
 select p.domain_id, p.pages_discovered, p.pages_waiting, p.pages_failed, p.consecutive_error_count, p.outlinks_found,
-       extract(epoch from bailiwick_now() - p.last_request_at)::float8 as sent_ago, d.scrape_frequency_hours
+       greatest(extract(epoch from bailiwick_now() - greatest(p.last_request_at, o.last_request_at)), 0)::float8
+           as sent_ago,
+       d.scrape_frequency_hours,
+       extract(epoch from g.next_at - greatest(bailiwick_now(), g.updated_at))::float8 as reserved_seconds
 from domain_progress as p join domains as d on d.id = p.domain_id
+cross join lateral (select regexp_replace(d.name, ':[0-9]+$', '') as host) as n
+left join host_gates as g on g.host = n.host
+left join domains as plain on plain.name = n.host and plain.id <> d.id
+left join domain_progress as o on o.domain_id = plain.id
 where p.domain_id = any(%(ids)s::bigint[])
 
 -- name: control
@@ -257,7 +282,8 @@ with due as (
     select p.domain_id, p.path_hash from pages as p
     where p.domain_id = %(domain_id)s and p.state <> 'pending'
       and (p.next_at is null or p.next_at > bailiwick_now())
-      and p.last_fetched_at < (select asked_at from page_requests where id = %(request_id)s)
+      and (p.last_fetched_at is null  -- refused until now
+           or p.last_fetched_at < (select asked_at from page_requests where id = %(request_id)s))
     limit %(limit)s
 )
 update pages as p set next_at = bailiwick_now(), retries = 0
@@ -409,20 +435,38 @@ from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(rule)s::text[], 
 where p.domain_id = u.domain_id and p.path_hash = u.path_hash
 
 -- name: remember
-insert into domain_memory as m (domain_id, traps, refusals, not_before, backoffs)
+insert into domain_memory as m (domain_id, traps, refusals, not_before, backoffs, patterns)
 select domain_id, coalesce(traps::jsonb, '{}'::jsonb), refusals::jsonb,
-       bailiwick_now() + make_interval(secs => nullif(held_seconds, 0)), backoffs
+       bailiwick_now() + make_interval(secs => nullif(held_seconds, 0)), backoffs, patterns
 from unnest(%(domain_id)s::bigint[], %(traps)s::text[], %(refusals)s::text[], %(held_seconds)s::float8[],
-            %(backoffs)s::smallint[]) as n(domain_id, traps, refusals, held_seconds, backoffs)
+            %(backoffs)s::smallint[], %(patterns)s::text[])
+     as n(domain_id, traps, refusals, held_seconds, backoffs, patterns)
 order by domain_id
 on conflict (domain_id) do update
     set traps = case when excluded.traps = '{}'::jsonb then m.traps else excluded.traps end,
         refusals = add_counts(m.refusals, excluded.refusals), not_before = excluded.not_before,
-        backoffs = excluded.backoffs, updated_at = bailiwick_now()
+        backoffs = excluded.backoffs, patterns = excluded.patterns, updated_at = bailiwick_now()
 
 -- name: memory_of
-select domain_id, traps, greatest(extract(epoch from not_before - bailiwick_now()), 0)::float8 as held_seconds, backoffs
-from domain_memory where domain_id = any(%(ids)s::bigint[])
+-- A row for each, also where nothing is remembered.
+select n.domain_id, coalesce(m.traps, '{}'::jsonb) as traps, coalesce(m.backoffs, 0) as backoffs,
+       greatest(extract(epoch from m.not_before - greatest(bailiwick_now(), m.updated_at)), 0)::float8 as held_seconds,
+       (select count(*) from refused_links as r where r.domain_id = m.domain_id) as refused_links
+from unnest(%(ids)s::bigint[]) as n(domain_id) left join domain_memory as m on m.domain_id = n.domain_id
+
+-- name: readmit
+-- Pages that other patterns than the job's kept back are looked at again.
+update pages as p set next_at = bailiwick_now(), retries = 0
+from unnest(%(ids)s::bigint[], %(patterns)s::text[]) as n(domain_id, patterns)
+join domain_memory as m on m.domain_id = n.domain_id and m.patterns <> n.patterns
+where p.domain_id = m.domain_id and p.state = 'failed' and p.last_outcome in ('excluded', 'not_included')
+
+-- name: keep_refused
+insert into refused_links (domain_id, path_hash, path, rule, from_hash)
+select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)s::text[], %(rule)s::text[],
+                     %(from_hash)s::bigint[]) as n(d, h, p, r, f)
+order by d, h
+on conflict (domain_id, path_hash) do update set rule = excluded.rule, refused_at = bailiwick_now()
 
 -- name: keep_robots
 insert into robots_cache as r (origin, kind, status, body, error, expires_at)
@@ -439,11 +483,49 @@ select origin, kind, status, body, extract(epoch from expires_at - bailiwick_now
 from robots_cache where origin = any(%(origins)s::text[]) and expires_at > bailiwick_now()
 
 -- name: reserve_host
--- The next moment at which a host without a lease may be asked: reserved by whoever gets the answer.
-insert into host_gates as g (host, next_at) values (%(host)s, bailiwick_now() + make_interval(secs => %(delay)s))
+-- The next moment at which a host may be asked that nobody holds: reserved by whoever gets the answer, under its key's
+-- lock. If it is a domain of ours, what is known of its pace counts. No row: somebody holds a lease on one of its ports.
+with this as (
+    select bailiwick_now() + (clock_timestamp() - now()) as moment  -- it may have waited for the lock
+), own as (
+    select greatest(max(d.crawl_delay_seconds), %(delay)s) as delay,
+           max(case when q.crashes > 0 or p.last_request_at > this.moment then this.moment
+                    else p.last_request_at end) as last_sent,
+           max(least(m.not_before, this.moment + (m.not_before - m.updated_at))) as not_before
+    from this cross join domains as d join crawl_queue as q on q.domain_id = d.id
+    left join domain_progress as p on p.domain_id = d.id
+    left join domain_memory as m on m.domain_id = d.id
+    where d.name = any(%(names)s::text[])
+), reserved as (
+    select greatest(this.moment, own.last_sent + make_interval(secs => own.delay), own.not_before,
+                    (select least(next_at, this.moment + (next_at - updated_at))
+                     from host_gates where host = %(host)s)) as at, this.moment, own.delay
+    from this cross join own
+    where not exists (
+        select 1 from crawl_queue as q join domains as d on d.id = q.domain_id
+        where q.key_hash = hashtextextended(%(shared_key)s, 0) and q.worker is not null
+          and regexp_replace(d.name, ':[0-9]+$', '') = %(host)s)
+), noted as (
+    insert into host_gates (host, next_at)
+    select %(host)s, at + make_interval(secs => delay + %(late)s) from reserved
+    on conflict (host) do update set next_at = excluded.next_at, updated_at = bailiwick_now()
+)
+select extract(epoch from at - moment)::float8 from reserved
+
+-- name: keep_gates
+-- Ports of one host name share one gate: what was sent to one of them is kept there for the others.
+insert into host_gates as g (host, next_at)
+select regexp_replace(d.name, ':[0-9]+$', ''),
+       max(least(p.last_request_at, bailiwick_now()) + make_interval(secs => n.delay_seconds))
+from unnest(%(ids)s::bigint[], %(delays)s::float8[]) as n(domain_id, delay_seconds)
+join domains as d on d.id = n.domain_id
+join domain_progress as p on p.domain_id = n.domain_id
+where n.delay_seconds > 0 and p.last_request_at is not null and d.name ~ ':[0-9]+$'
+group by 1 order by 1
 on conflict (host) do update
-    set next_at = greatest(g.next_at, bailiwick_now()) + make_interval(secs => %(delay)s), updated_at = bailiwick_now()
-returning greatest(extract(epoch from g.next_at - bailiwick_now()) - %(delay)s, 0)::float8
+    set next_at = greatest(excluded.next_at, least(
+            g.next_at, bailiwick_now() + (clock_timestamp() - now()) + (g.next_at - g.updated_at))),
+        updated_at = bailiwick_now()
 
 -- name: add_sitemaps
 insert into sitemaps (domain_id, url_hash, url, level)
@@ -469,3 +551,9 @@ cross join lateral (
     select url_hash, url, level, entries_taken, tries from sitemaps
     where domain_id = w.domain_id and state <> 'failed' and next_at <= bailiwick_now()
     order by level, url_hash limit 1) as s
+
+-- name: page_told
+-- All that tells why a page is, or is not, fetched.
+select p.path, s.state, p.depth, p.retries, p.next_at, p.last_fetched_at, p.last_status, p.last_outcome, p.last_error
+from pages as p join page_states as s on s.domain_id = p.domain_id and s.path_hash = p.path_hash
+where p.domain_id = %(domain_id)s and p.path_hash = %(path_hash)s and p.path = %(path)s

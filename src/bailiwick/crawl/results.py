@@ -64,11 +64,14 @@ class PageResult:
     """Addresses of feeds of this domain."""
     offer: tuple[str, str] | None = None
     """A redirect's target in another domain: (name, path)."""
-    retry_after_seconds: float | None = None
-    """The host asked to be left alone for so long."""
     base_url: str | None = None
     """The origin that was learned with this page."""
     at: float = field(default_factory=time.monotonic)
+
+    def end_as(self, outcome: Outcome, error: str | None = None) -> None:
+        """It came to something else than its status says."""
+        self.outcome, self.effect = outcome, MEANINGS[outcome].effect
+        self.error = error or self.error
 
     @property
     def is_error(self) -> bool:
@@ -99,6 +102,16 @@ class Refusal:
     rule: str
     why: str
     wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLink:
+    """A link that did not become a page, by which rule, and the page it was found on."""
+
+    path_hash: int
+    path: str
+    rule: str
+    from_hash: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +155,8 @@ class Memory:
     backoffs: int
     traps: str | None = None
     """JSON; None: as it was."""
+    patterns: str | None = None
+    """The mark of the patterns by which pages were kept back."""
 
 
 @dataclass(slots=True)
@@ -165,6 +180,7 @@ class Batch:
     memory: Memory | None = None
     sitemaps_found: list[SitemapFound] = field(default_factory=list)
     sitemaps_read: list[SitemapRead] = field(default_factory=list)
+    refused_links: list[RefusedLink] = field(default_factory=list)
 
     @property
     def leaving(self) -> int:

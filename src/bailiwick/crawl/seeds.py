@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from bailiwick.base.settings import PrioritySettings
+from bailiwick.base.sections import PrioritySettings
 from bailiwick.db.tables import domains
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName

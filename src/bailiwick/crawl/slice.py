@@ -2,11 +2,12 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bailiwick.base.settings import CrawlSettings
+from bailiwick.base.sections import CrawlSettings
 from bailiwick.crawl.facts import Ending, Known, Outlook, SendingEnds
+from bailiwick.crawl.linkgate import Account, LinkGate, patterns_mark
 from bailiwick.crawl.outcomes import MEANINGS, Outcome, StopReason
 from bailiwick.crawl.results import (
     Batch,
@@ -21,6 +22,7 @@ from bailiwick.crawl.results import (
     hash_of,
 )
 from bailiwick.crawl.runs import Assignment
+from bailiwick.crawl.seen import SeenLinks, SeenTable
 from bailiwick.net.gates import Pace, backoff_seconds
 from bailiwick.net.robots import RobotsVerdict
 from bailiwick.registry.leases import Lease
@@ -43,8 +45,8 @@ class Slice:
     settings: CrawlSettings
     sending: SendingEnds
     pace: Pace
-    seen_limit: Callable[[], int] = lambda: 20_000
-    """How many links it may remember: a share of what all open domains may."""
+    gate: LinkGate
+    seen: SeenLinks = field(default_factory=lambda: SeenLinks(SeenTable(1 << 14)))
     base_url: str | None = None
     queue: deque[Taken] = field(default_factory=deque)
     in_flight: dict[int, Taken] = field(default_factory=dict)
@@ -73,13 +75,11 @@ class Slice:
         self.depth = 0
         self.refused = 0
         self._requests_unflushed = self._refused_unflushed = 0
-        self._seen: dict[int, int] = {}
         self._outcomes: Counter[Outcome] = Counter()
         self._successes = 0
         self.robots: dict[str, RobotsVerdict] = dict(self.known.robots)
         self._robots_read: list[RobotsRead] = []
         self.refusals: list[Refusal] = []
-        self._refused_by_rule: Counter[str] = Counter()
         self.backoffs = self.known.backoffs
         self._memory_changed = False
         self.wants_sitemaps = self.run.max_depth > 0
@@ -150,11 +150,11 @@ class Slice:
         run = self.run
         return not run.request_budget or run.requests_done + self.requests < run.request_budget
 
-    def wants_pages(self) -> int:
-        """How many pages to take from the frontier now; 0 for none."""
+    def wants_pages(self, most: int) -> int:
+        """How many pages to take from the frontier now, at most so many; 0 for none."""
         if self.is_dry or self._is_spent() or len(self.queue) > self.concurrency:
             return 0
-        return self.settings.flush_pages
+        return min(self.settings.flush_pages, most)
 
     @property
     def out(self) -> int:
@@ -229,6 +229,7 @@ class Slice:
         else:
             self.errors_in_row = 0
             self._successes += 1
+            self._outcomes.clear()  # the reason for a block lies in the row of errors that led to it
         if result.base_url:
             self.base_url = result.base_url
         if result.outcome is Outcome.DNS_FAILURE and not self.base_url:
@@ -241,16 +242,21 @@ class Slice:
         for link in result.outlinks:
             if self.outlinks_known + len(self.outlinks) < self.settings.max_outlinks:
                 self.outlinks.setdefault(link[0], (*link, result.page.path_hash))
+        result.links, result.outlinks = [], []  # a result waits for its flush, and so many need not wait twice
+
+    def turned_down(self, retry_after_seconds: float | None) -> None:
+        """Any answer of the host that asks us to stay away slows all of it, and is written at once.
+
+        Answers to what was under way together count as one.
+        """
+        self.backoffs += not self.pace.held_seconds
+        self.pace.hold_off(backoff_seconds(self.backoffs, retry_after_seconds))
+        self.is_urgent = self._memory_changed = True
 
     def _keep_pace(self, result: PageResult) -> None:
-        """An answer that asks us to stay away slows the whole host, and is written at once."""
         if result.outcome in (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE):
-            self.backoffs += 1
-            hold = backoff_seconds(self.backoffs, result.retry_after_seconds)
-            self.pace.hold_off(hold)
             if result.wait_seconds is not None:
-                result.wait_seconds = max(result.wait_seconds, hold)
-            self.is_urgent = self._memory_changed = True
+                result.wait_seconds = max(result.wait_seconds, self.pace.held_seconds)
         elif self.backoffs and not result.is_error:
             self.backoffs, self._memory_changed = 0, True
         if result.status is not None:
@@ -260,8 +266,7 @@ class Slice:
         """A rule forbids the page: it is not asked for, and the rule is kept with it."""
         self.in_flight.pop(page.path_hash, None)
         self.refusals.append(Refusal(page, rule, why, self.known.revisit_seconds))
-        self._refused_by_rule[rule] += 1
-        self._memory_changed = True
+        self.gate.count(rule)
 
     def deny(self, why: str) -> None:
         """The domain itself forbids everything."""
@@ -271,6 +276,8 @@ class Slice:
         """What an origin's robots.txt says holds from now on."""
         self.robots[read.origin] = verdict
         self._robots_read.append(read)
+        # Whoever takes over has to know of it before the next request.
+        self.is_urgent |= verdict.robots.crawl_delay_seconds is not None
 
     @property
     def may_read_sitemaps(self) -> bool:
@@ -289,15 +296,20 @@ class Slice:
         for sitemap in found:
             self.found_sitemap(sitemap)
 
-    def is_seen(self, path: str, depth: int) -> bool:
-        """A bounded memory of links that were offered before, at this depth or above: those need no second look."""
-        key = hash(path)
-        if self._seen.get(key, depth + 1) <= depth:
-            return True
-        if len(self._seen) >= self.seen_limit():
-            self._seen.clear()
-        self._seen[key] = depth
-        return False
+    def admit(self, paths: Iterable[str], depth: int, found_on: str) -> list[NewLink]:
+        """Those of a page's links (or a sitemap's: `""`) that were not offered before and may become pages.
+
+        One that is refused may be admitted later, when its like have proved their worth: it is not remembered.
+        """
+        new: list[NewLink] = []
+        for path in paths:
+            if not self.seen.add(path, depth):
+                continue
+            if self.gate.refuses(path, depth, found_on) is None:
+                new.append((hash_of(path), path, depth))
+            else:
+                self.seen.forget(path)
+        return new
 
     def _add_link(self, path_hash: int, path: str, depth: int, referrer: int) -> None:
         known = self.links.get(path_hash)
@@ -315,6 +327,7 @@ class Slice:
     def take_batch(self) -> Batch:
         """Everything collected since the last flush, as one numbered batch."""
         self.flush_no += 1
+        account = self.gate.account()
         batch = Batch(
             domain_id=self.lease.domain_id,
             lease_no=self.lease.lease_no,
@@ -329,7 +342,8 @@ class Slice:
             last_sent=self.pace.last_sent,
             refusals=self.refusals,
             robots=self._robots_read,
-            memory=self._memory(),
+            memory=self._memory(account),
+            refused_links=account.links,
             sitemaps_found=list(self._sitemaps_found.values()),
             sitemaps_read=self._sitemaps_read,
         )
@@ -338,16 +352,17 @@ class Slice:
         self.results, self.links, self.outlinks = [], {}, {}
         self.refusals, self._robots_read = [], []
         self._sitemaps_found, self._sitemaps_read = {}, []
-        self._refused_by_rule.clear()
         self._memory_changed = False
         self._requests_unflushed = self._refused_unflushed = 0
         self.is_urgent = False
         return batch
 
-    def _memory(self) -> Memory | None:
-        if not self._memory_changed:
+    def _memory(self, account: Account) -> Memory | None:
+        if not (self._memory_changed or account.counts or account.traps):
             return None
-        return Memory(dict(self._refused_by_rule), self.pace.held_seconds, self.backoffs)
+        options = self.run.options
+        patterns = patterns_mark(options.include, options.exclude)
+        return Memory(account.counts, self.pace.held_seconds, self.backoffs, account.traps, patterns)
 
     def flushed(self, batch: Batch, *, new_pages: int, new_outlinks: int) -> None:
         self.unflushed = set()
@@ -360,7 +375,8 @@ class Slice:
 
     @property
     def has_unwritten(self) -> bool:
-        return bool(self.results or self.links or self.refusals or self._robots_read or self._requests_unflushed)
+        found = self.results or self.links or self.refusals or self._robots_read or self.gate.has_news
+        return bool(found or self._requests_unflushed)
 
     def oldest_age(self, now: float) -> float:
         return now - self.results[0].at if self.results else 0.0
@@ -382,7 +398,7 @@ class Slice:
             return Ending(StopReason.ROBOTS_DENIED, blamed=Outcome.ROBOTS_DENIED, why=self._denied)
         if self.closed_for_seconds is not None:
             return Ending(None, pause_seconds=self.closed_for_seconds, why="its robots.txt cannot be read")
-        if self.pace.held_seconds > RETRY_IN_PLACE_SECONDS and not self.in_flight:
+        if self.pace.held_seconds > RETRY_IN_PLACE_SECONDS and not self.on_wire:
             return Ending(None, pause_seconds=self.pace.held_seconds, why="it asked us to stay away")
         if self.errors_in_row >= self.settings.max_domain_errors:
             return self._blocked(f"{self.errors_in_row} errors in a row")

@@ -1,60 +1,24 @@
-"""One visit to one page: ask, understand the answer, keep the body, gather the links; out comes a PageResult."""
+"""One visit to one page: its origin, robots.txt, the request at the host's pace; out comes a PageResult."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
-from typing import TypeAlias
+from math import isinf
 
-from bailiwick.crawl.addresses import host_of, is_own, origin_of, own_url, redirect_target
-from bailiwick.crawl.html import Parsed, header_says_noindex
-from bailiwick.crawl.isolation import PoisonError, SlowPageError
-from bailiwick.crawl.outcomes import HTML_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
-from bailiwick.crawl.results import PageResult, Taken, hash_of
+from bailiwick.crawl.addresses import host_of, is_own, origin_of, redirect_target
+from bailiwick.crawl.outcomes import HTML_TYPES, Outcome, media_type, outcome_of
+from bailiwick.crawl.reading import understood
+from bailiwick.crawl.results import PageResult, Taken
 from bailiwick.crawl.robots import verdict_for
 from bailiwick.crawl.slice import Slice
-from bailiwick.model.urls import LinkJoiner, UrlRules
-from bailiwick.net.credentials import Credentials
-from bailiwick.net.gates import Turn, retry_after
+from bailiwick.crawl.tools import Parse, Tools
+from bailiwick.crawl.traps.rules import SAYS
+from bailiwick.net.gates import RESERVED_SECONDS, Pace, Turn, retry_after
 from bailiwick.net.robots import RobotsKind, RobotsVerdict
-from bailiwick.ports import (
-    BodyStore,
-    FailureKind,
-    FetchAnswer,
-    Fetcher,
-    FetchFailure,
-    FetchRequest,
-    StoredBody,
-)
+from bailiwick.ports import FailureKind, FetchAnswer, FetchFailure, FetchRequest
 
-Parse: TypeAlias = Callable[[bytes, str, str], Awaitable[Parsed]]
 _HOPS = 5
-_OUTLINKS_A_PAGE = 500
+_BUSY_SECONDS = 60.0
+"""Another worker is at the host that a robots.txt leads to: so long until the domain is looked at again."""
 _NO_ORIGIN = frozenset({Outcome.DNS_FAILURE, Outcome.CONNECT_FAILURE, Outcome.TLS_FAILURE, Outcome.TIMEOUT})
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a visit works with."""
-
-    fetcher: Fetcher
-    store: BodyStore
-    joiner: LinkJoiner
-    rules: UrlRules
-    credentials: Credentials
-    max_retries: int
-    retry_backoff_seconds: float
-    agent: str
-    """Our name in robots.txt."""
-    reserve: Callable[[str], Awaitable[float]]
-    """Reserve a request to a host that nobody holds; how many seconds to wait for it?"""
-
-    def unexpected(self, part: Slice, page: Taken, error: Exception) -> PageResult:
-        """A fault of ours over one page counts against that page."""
-        result = PageResult(page, Outcome.BROKEN, Effect.RETRY, error=f"unexpected {type(error).__name__}: {error}")
-        _set_wait(part, page, self, result)
-        return result
 
 
 class _Asking:
@@ -76,21 +40,26 @@ async def visit(part: Slice, page: Taken, tools: Tools, parse: Parse) -> PageRes
 
     Then it is still waiting, or a rule forbids it, which the slice knows by now.
     """
+    if page.depth > 0 and (rule := part.gate.excludes(page.path)) is not None:  # start pages were asked for
+        part.refuse(page, rule, SAYS[rule])
+        return None
     tried: FetchAnswer | FetchFailure | None = None
     for origin in [part.base_url] if part.base_url else origins(part.lease.name.name):
         verdict = await _permission(part, page, origin, tools)
         if verdict is None:
             return None
-        tried = (
+        found = (
             verdict if isinstance(verdict, FetchFailure) else await _follow(part, page, f"{origin}{page.path}", tools)
         )
-        if tried is None:
+        if found is None:
             return None
-        if outcome_of(tried) not in _NO_ORIGIN or not part.may_request_more():
+        if tried is None or isinstance(found, FetchAnswer) or outcome_of(tried) is Outcome.DNS_FAILURE:
+            tried = found  # of failures the first one counts, unless it only says that this name has no address
+        if outcome_of(found) not in _NO_ORIGIN or not part.may_request_more():
             break
     if tried is None:
         return None
-    result = await _understood(part, page, tried, tools, parse)
+    result = await understood(part, page, tried, tools, parse)
     if part.base_url is None and isinstance(tried, FetchAnswer):
         result.base_url = _origin_of(part, tried)
     return result
@@ -146,15 +115,12 @@ async def _follow(part: Slice, page: Taken, url: str, tools: Tools) -> FetchAnsw
 async def ask(
     part: Slice, url: str, tools: Tools, *, headers: dict[str, str], body: bool = False
 ) -> FetchAnswer | FetchFailure | None:
-    """One request at the host's pace. None if it was not sent: the lease is at its end.
-
-    A host that is not the domain's own is asked in the name of whoever reserves it first.
-    """
+    """One request at the host's pace. None if it was not sent: the lease is at its end, or the host is another's."""
     wants = _wants_any if body else _wants_body
-    if not is_own(part.lease.name, url):
-        await asyncio.sleep(await tools.reserve(host_of(url)))
     for _ in range(2):  # twice: a connection that was kept open may be closed as we reach for it
-        turn = await part.pace.turn()
+        turn = await _turn(part, url, tools)
+        if turn is None:
+            return None
         tried = False
         try:
             if not part.may_send():
@@ -167,11 +133,25 @@ async def ask(
             if turn.is_open and tried:
                 part.count_request()  # it reached for the host in vain
             turn.give_up(tried=tried)
+        if isinstance(answer, FetchAnswer) and answer.status in (429, 503) and is_own(part.lease.name, url):
+            said = answer.headers
+            part.turned_down(retry_after(said.get("retry-after"), datetime.now(UTC), said.get("date")))
         if not (isinstance(answer, FetchFailure) and answer.kind is FailureKind.NOT_SENT):
             return answer
     # It was sent both times, and the client was refused a third one of its own accord.
     hung_up = FetchFailure(url, FailureKind.BROKEN, "the server hung up", answer.milliseconds)
     return hung_up if part.may_send() else None
+
+
+async def _turn(part: Slice, url: str, tools: Tools) -> Turn | None:
+    """The turn of a host: by the slice's own pace or, elsewhere, at a reserved moment. None: not now."""
+    if is_own(part.lease.name, url):
+        return await part.pace.turn()
+    wait = await tools.reserve(host_of(url))
+    if isinf(wait):
+        part.closed_for_seconds = _BUSY_SECONDS
+        return None
+    return await Pace(0.0, first_after_seconds=wait).turn(good_for_seconds=RESERVED_SECONDS)
 
 
 def _wants_any(_status: int, _content_type: str) -> bool:
@@ -190,126 +170,6 @@ def _headers(part: Slice, page: Taken, url: str, tools: Tools) -> dict[str, str]
 
 def _wants_body(status: int, content_type: str) -> bool:
     return 200 <= status < 300 and (not content_type or media_type(content_type) in HTML_TYPES)
-
-
-async def _understood(
-    part: Slice, page: Taken, answer: FetchAnswer | FetchFailure, tools: Tools, parse: Parse
-) -> PageResult:
-    outcome = outcome_of(answer)
-    if outcome is Outcome.UNCHANGED and page.body_hash is None:
-        outcome = Outcome.CLIENT_ERROR  # a 304 to a question that was not asked
-    result = PageResult(page, outcome, MEANINGS[outcome].effect, milliseconds=answer.milliseconds)
-    if isinstance(answer, FetchFailure):
-        result.error = answer.message
-    else:
-        result.status = answer.status
-        result.bytes_received = answer.bytes_received
-        result.content_type = answer.headers.get("content-type")
-        result.etag = answer.headers.get("etag") or (page.etag if answer.status == 304 else None)
-        result.last_modified = answer.headers.get("last-modified") or (
-            page.last_modified if answer.status == 304 else None
-        )
-        result.retry_after_seconds = retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
-        if outcome is Outcome.REDIRECTED:
-            _redirected(part, page, answer, tools.rules, result)
-        elif answer.body is not None:
-            await _read(part, page, answer, tools, parse, result)
-    _set_wait(part, page, tools, result)
-    return result
-
-
-def _set_wait(part: Slice, page: Taken, tools: Tools, result: PageResult) -> None:
-    """When the page may be fetched again; retries that are used up make it failed."""
-    if result.effect is Effect.RETRY:
-        if page.retries >= tools.max_retries:
-            result.effect = Effect.FAILED
-        else:
-            result.wait_seconds = tools.retry_backoff_seconds * 4**page.retries
-    elif result.effect in (Effect.CHANGED, Effect.SAME):
-        result.wait_seconds = part.known.revisit_seconds
-
-
-async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, parse: Parse, result: PageResult) -> None:
-    """The body: nothing new, new bytes with the same text, or new content."""
-    body = answer.body or b""
-    result.body_hash = sha256(body).digest()
-    if result.body_hash == page.body_hash:
-        result.outcome, result.effect = Outcome.UNCHANGED, Effect.SAME
-        return
-    result.is_html = True
-    try:
-        parsed = await parse(body, answer.headers.get("content-type", ""), part.lease.name.host)
-    except SlowPageError as error:
-        result.outcome, result.effect, result.error = Outcome.TIMEOUT, Effect.RETRY, str(error)
-        return
-    except PoisonError as error:
-        result.outcome, result.effect, result.error = Outcome.POISON, Effect.FAILED, str(error)
-        return
-    result.text_hash = parsed.text_hash
-    result.images = parsed.images
-    result.is_noindex = parsed.is_noindex or header_says_noindex(answer.headers.get("x-robots-tag", ""))
-    result.canonical = parsed.canonical
-    _gather(part, page, answer.url, parsed, tools, result)
-    result.feeds = [url for href in parsed.feeds if (url := own_url(part.lease.name, answer.url, href)) is not None]
-    if page.body_hash is not None and parsed.text_hash == page.text_hash:
-        result.outcome, result.effect = Outcome.UNCHANGED, Effect.SAME
-        return
-    result.ref = tools.store.put(StoredBody(part.lease.domain_id, page.path_hash, answer.head, body))
-
-
-def _gather(part: Slice, page: Taken, url: str, parsed: Parsed, tools: Tools, result: PageResult) -> None:
-    """Links into the domain become pages, one level deeper; links out of it are kept with their text."""
-    name, depth = part.lease.name.name, page.depth + 1
-    base = _base(url, parsed.base_href)
-    out: list[tuple[str, str]] = []
-    for domain, path in tools.joiner.page_urls(base, parsed.hrefs):
-        if domain != name:
-            out.append((domain, path))
-        elif not part.is_seen(path, depth):
-            result.links.append((hash_of(path), path, depth))
-    if out:
-        texts = _texts(base, parsed, tools.joiner)
-        for domain, path in out[:_OUTLINKS_A_PAGE]:
-            if not part.is_seen(f"//{domain}{path}", 0):
-                result.outlinks.append((hash_of(f"//{domain}{path}"), domain, path, texts.get((domain, path))))
-
-
-def _texts(base: str, parsed: Parsed, joiner: LinkJoiner) -> dict[tuple[str, str], str]:
-    return {
-        found[0]: text for href, text in parsed.anchors.items() if text and (found := joiner.page_urls(base, [href]))
-    }
-
-
-def _base(url: str, base_href: str | None) -> str:
-    if not base_href:
-        return url
-    from ada_url import join_url
-
-    try:
-        joined = join_url(url, base_href)
-    except ValueError:
-        return url
-    return joined if joined.startswith(("https://", "http://")) else url
-
-
-def _redirected(part: Slice, page: Taken, answer: FetchAnswer, rules: UrlRules, result: PageResult) -> None:
-    """A target in the domain is known from here on, at the same depth; one outside is offered to its own domain."""
-    target = redirect_target(answer, rules)
-    location = answer.headers.get("location", "")
-    if target is None:
-        result.error = f"leads nowhere: {location[:200]}"
-        return
-    where = target[1]
-    if where.domain != part.lease.name:
-        result.offer = (where.domain.name, where.path)
-        result.outlinks.append((hash_of(f"//{where}"), where.domain.name, where.path, None))
-        result.error = f"to {str(where)[:300]}"
-    elif where.path == page.path:
-        result.outcome, result.effect = Outcome.REDIRECT_LOOP, Effect.FAILED
-        result.error = f"leads to itself: {location[:200]}"
-    else:
-        result.links.append((hash_of(where.path), where.path, page.depth))
-        result.error = f"to {where.path[:300]}"
 
 
 def _is_redirect(answer: FetchAnswer) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bailiwick.base.clock import Clock
 from bailiwick.base.errors import DiskLowError
-from bailiwick.base.settings import StorageSettings
+from bailiwick.base.sections import StorageSettings
 from bailiwick.base.telemetry import LogEvent, logger
 
 _LOOK_AGAIN_SECONDS = 2.0

@@ -6,7 +6,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bailiwick.base.errors import ServerMissingError, SettingsError
-from bailiwick.base.settings import DatabaseSettings
+from bailiwick.base.sections import DatabaseSettings
 from bailiwick.db.embedded.binaries import OLDEST_MAJOR
 
 

@@ -117,53 +117,114 @@ class LinkJoiner:
     """
 
     def __init__(self, rules: UrlRules = DEFAULT_RULES, *, capacity_bytes: int = 16_000_000) -> None:
-        self._rules = rules
+        self.rules = rules
         self._capacity_bytes = capacity_bytes
         self._used_bytes = 0
         self._known: dict[str, dict[str, PlainPage]] = {}
 
     def page_urls(self, base_url: str, hrefs: Iterable[str]) -> list[PlainPage]:
+        """`LinkBase.pages` of this base. Raises NameRefusedError if that is no URL."""
+        return self.at(base_url).pages(hrefs)
+
+    def at(self, base_url: str) -> "LinkBase":
+        """The page on which links are found. Raises NameRefusedError if that is no URL."""
+        if self._used_bytes >= self._capacity_bytes:
+            self._known.clear()
+            self._used_bytes = 0
+        return LinkBase(self, base_url if self._is_in_form(base_url) else _joined(base_url, ""))
+
+    def _is_in_form(self, url: str) -> bool:
+        """Whether a parser would leave it as it is: a plain path at an origin that was parsed before."""
+        start = url.find("//") + 2
+        end = url.find("/", start)
+        return start > 1 and end > 0 and url[:end] in self._known and _is_plain(url[end:])
+
+    def table(self, place: str) -> dict[str, PlainPage]:
+        """What is remembered of links found there."""
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = {}
+            self._used_bytes += _ENTRY_BYTES + len(place)
+        return known
+
+    def count(self, characters: int) -> None:
+        """One more link of so many characters is remembered."""
+        self._used_bytes += _ENTRY_BYTES + characters
+
+
+class LinkBase:
+    """A page on which links are found, taken apart once."""
+
+    __slots__ = ("_authority", "_by_folder", "_by_origin", "_folder", "_joiner", "_origin", "_rules", "_url")
+
+    def __init__(self, joiner: LinkJoiner, url: str) -> None:
+        self._joiner, self._url, self._rules = joiner, url, joiner.rules
+        self._authority, target = split_url(url)
+        self._origin = f"{url[: url.index(':')]}://{self._authority}"
+        self._folder = f"{target.partition('?')[0].rpartition('/')[0]}/"
+        self._by_origin = joiner.table(self._origin)
+        self._by_folder = joiner.table(f"{self._origin}{self._folder}")
+
+    def pages(self, hrefs: Iterable[str]) -> list[PlainPage]:
         """The distinct pages that the links lead to, in order; what is no page of a web domain is left out.
 
-        So are links to the base itself (`#top`, the empty one). Raises NameRefusedError if the base is no URL.
+        So are links to the base itself (`#top`, the empty one).
         """
-        base = _joined(base_url, "")
-        by_origin, by_folder = self._tables(base)
+        by_origin, by_folder = self._by_origin, self._by_folder
         pages: dict[PlainPage, None] = {}
         for href in dict.fromkeys([href if "#" not in href else _without_fragment(href) for href in hrefs]):
-            page = by_origin.get(href) or by_folder.get(href)
-            if page is None:
-                page = _plain_page(base, href, self._rules)
-                self._keep(href, page, by_origin, by_folder)
+            page = by_origin.get(href) or by_folder.get(href) or self._joined(href)
             if page is not _NO_PAGE:
                 pages[page] = None
         return list(pages)
 
-    def _tables(self, base: str) -> tuple[dict[str, PlainPage], dict[str, PlainPage]]:
-        if self._used_bytes >= self._capacity_bytes:
-            self._known.clear()
-            self._used_bytes = 0
-        authority, target = split_url(base)
-        origin = f"{base[: base.index(':')]}://{authority}"
-        folder = f"{origin}{target.partition('?')[0].rpartition('/')[0]}/"
-        return self._table(origin), self._table(folder)
-
-    def _table(self, place: str) -> dict[str, PlainPage]:
-        if place not in self._known:
-            self._known[place] = {}
-            self._used_bytes += _ENTRY_BYTES + len(place)
-        return self._known[place]
-
-    def _keep(
-        self, href: str, page: PlainPage, by_origin: dict[str, PlainPage], by_folder: dict[str, PlainPage]
-    ) -> None:
+    def _joined(self, href: str) -> PlainPage:
+        page = self._page_of(href)
         if href.startswith(("/", "https://", "http://")):
-            by_origin[href] = page
+            self._by_origin[href] = page
+        elif href.startswith("../"):
+            return page  # quickly joined, and seldom the same again: it would crowd out the others
         elif href[:1] in _FOLDER_STARTS and not (":" in href and href[0] in "hH"):
-            by_folder[href] = page
+            self._by_folder[href] = page
         else:
-            return  # `?page=2`, `http:page`, a leading space: may depend on the whole base
-        self._used_bytes += _ENTRY_BYTES + len(href) + len(page[1])
+            return page  # `?page=2`, `http:page`, a leading space: may depend on the whole base
+        self._joiner.count(len(href) + len(page[1]))
+        return page
+
+    def _page_of(self, href: str) -> PlainPage:
+        """Where a link leads; `_NO_PAGE` if to none. Most links need no parser of URLs."""
+        try:
+            plain = self._plain(href)
+            if plain is None:
+                return _page_of(_joined(self._url, href), self._rules) if href else _NO_PAGE
+            name = canonical_name(self._authority, allow_private=self._rules.allow_private)
+            return name, _identity(plain, self._rules)
+        except NameRefusedError:
+            return _NO_PAGE
+
+    def _plain(self, href: str) -> str | None:
+        """The path and query that a link into the same origin leads to; None if there is anything to think about."""
+        if href.startswith("/"):
+            path = href
+        elif href.startswith(self._origin):
+            path = href[len(self._origin) :]
+        elif href[:1] in ("", "?"):
+            return None
+        else:
+            folder = self._folder
+            while href.startswith("../"):
+                href, folder = href[3:], f"{folder[:-1].rpartition('/')[0]}/"
+            path = f"{folder}{href}"
+        return path if _is_plain(path) else None
+
+
+_PLAIN = re.compile(r"/(?!/)[A-Za-z0-9_.~/-]*(?:\?[A-Za-z0-9_.~/=&-]+)?")
+_PLAIN_CHARS = 1_000
+
+
+def _is_plain(path: str) -> bool:
+    """A path and query of characters that no parser of URLs changes; dot segments are sought a little too far."""
+    return _PLAIN.fullmatch(path) is not None and "/." not in path and len(path) <= _PLAIN_CHARS
 
 
 _NO_PAGE = ("", "")
@@ -175,13 +236,6 @@ def _without_fragment(href: str) -> str:
     cut = href[: href.index("#")]
     # Browsers keep the space in "a #b" and strip it from "a ": such a link stays whole.
     return href if cut and cut[-1] <= " " else cut
-
-
-def _plain_page(base: str, href: str, rules: UrlRules) -> PlainPage:
-    try:
-        return _page_of(_joined(base, href), rules) if href else _NO_PAGE
-    except NameRefusedError:
-        return _NO_PAGE
 
 
 def _page_of(url: str, rules: UrlRules) -> PlainPage:

@@ -8,15 +8,20 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.abc import AbstractResolver
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.streams import StreamReader
 from yarl import URL
 
 from bailiwick.base.errors import SettingsError
-from bailiwick.base.settings import NetSettings
+from bailiwick.base.sections import NetSettings
 from bailiwick.net.decoding import ACCEPTED, CodingError, decoder
 from bailiwick.net.guard import AddressRefusedError, Guard, target
+from bailiwick.net.resolver import GuardedResolver
 from bailiwick.ports import FailureKind, FetchAnswer, FetchFailure, FetchRequest, SendTurn
 
 _sender: ContextVar[SendTurn | None] = ContextVar("sender", default=None)
@@ -24,6 +29,7 @@ _HEADER_BYTES = 65_536
 _DNS_SECONDS = 300
 _DRAINED_BYTES = 65_536
 _DRAIN_SECONDS = 5.0
+_MOST_INTERIM = 20
 _UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")
 _REPEATED = {"content-encoding": ", ", "x-robots-tag": "\n"}
 """Headers that may come more than once, and how they are joined; of any other the last one counts."""
@@ -47,40 +53,40 @@ class _AskingRequest(aiohttp.ClientRequest):
         return await super().send(conn)
 
 
-class _GuardedResolver(AbstractResolver):
-    """DNS, but for what the operator has pinned."""
+class _Protocol(ResponseHandler):
+    """Hangs up on interim answers (1xx) without end: aiohttp waits through any number, and lets nobody else run."""
 
-    def __init__(self, guard: Guard) -> None:
-        self._guard = guard
-        self._dns = aiohttp.ThreadedResolver()
+    _interim = 0
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        known = self._guard.known_address(host, port)
-        if known is None:
-            return await self._dns.resolve(host, port, family)
-        kind = socket.AF_INET if known.version == 4 else socket.AF_INET6
-        return [ResolveResult(hostname=host, host=str(known), port=port, family=kind, proto=0, flags=0)]
-
-    async def close(self) -> None:
-        await self._dns.close()
+    def feed_data(self, data: "tuple[RawResponseMessage, StreamReader]", size: int = 0) -> None:
+        self._interim = self._interim + 1 if data[0].code < 200 else 0
+        if self._interim <= _MOST_INTERIM:
+            super().feed_data(data, size)
+        elif self.transport is not None:
+            self.set_exception(aiohttp.ClientPayloadError("interim answers without end"))
+            self.transport.close()
 
 
 class HttpFetcher:
-    """The default `Fetcher`. Made inside a running loop; close it."""
+    """The default `Fetcher`. Made inside a running loop; close it. `dns` answers in place of the system's resolver."""
 
-    def __init__(self, settings: NetSettings, guard: Guard, *, user_agent: str) -> None:
+    def __init__(
+        self, settings: NetSettings, guard: Guard, *, user_agent: str, dns: AbstractResolver | None = None
+    ) -> None:
         self._settings = settings
+        connector = aiohttp.TCPConnector(
+            limit=0,
+            resolver=GuardedResolver(guard, dns),
+            socket_factory=guard.open_socket,
+            ssl=_trust(settings),
+            ttl_dns_cache=_DNS_SECONDS,
+            # Less than the idle limit: aiohttp may leave the timer of a large body running on a connection it keeps.
+            keepalive_timeout=min(15.0, settings.idle_timeout_seconds / 2),
+        )
+        # There is no other way in.
+        connector._factory = partial(_Protocol, loop=asyncio.get_running_loop())  # type: ignore[assignment]  # noqa: SLF001
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0,
-                resolver=_GuardedResolver(guard),
-                socket_factory=guard.open_socket,
-                ssl=_trust(settings),
-                ttl_dns_cache=_DNS_SECONDS,
-                keepalive_timeout=15,
-            ),
+            connector=connector,
             request_class=_AskingRequest,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -99,6 +105,8 @@ class HttpFetcher:
             if _UNSENDABLE.search(request.url):
                 raise ValueError("white space in the URL")  # it would end the request line, or start a header
             url = URL(request.url, encoded=True)
+            if url.scheme not in ("http", "https") or not url.raw_host:
+                raise ValueError("not an address of the web")
             target.set((url.raw_host or "", url.port or 0))
             _sender.set(request.turn)
             async with asyncio.timeout(self._settings.total_timeout_seconds):
@@ -132,8 +140,11 @@ class HttpFetcher:
 
     async def _next(self, response: aiohttp.ClientResponse) -> bytes:
         """The next bytes; none at the end. Timed by ourselves: a broken chunk stops aiohttp's own timer."""
+        content = response.content
+        if (piece := content.read_nowait()) or content.at_eof():
+            return piece
         async with asyncio.timeout(self._settings.idle_timeout_seconds):
-            return await response.content.readany()
+            return await content.readany()
 
     async def _read(self, response: aiohttp.ClientResponse, headers: Mapping[str, str]) -> tuple[bytes, int, bool]:
         """(body without its coding, bytes that came in, whether the limit cut it or its coding breaks off)."""
@@ -161,15 +172,17 @@ async def _drain(response: aiohttp.ClientResponse) -> int:
     return received
 
 
-def _trust(settings: NetSettings) -> ssl.SSLContext:
+def _trust(settings: NetSettings) -> ssl.SSLContext | bool:
+    """What certificates are checked against; True is aiohttp's own, which it has read by now."""
+    if settings.extra_ca_file is None:
+        return True
     context = ssl.create_default_context()
-    if settings.extra_ca_file is not None:
-        try:
-            context.load_verify_locations(settings.extra_ca_file)
-        except (OSError, ssl.SSLError) as error:
-            raise SettingsError(
-                f"net.extra_ca_file {settings.extra_ca_file}: {error}", hint="it has to be a PEM file with certificates"
-            ) from error
+    try:
+        context.load_verify_locations(settings.extra_ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise SettingsError(
+            f"net.extra_ca_file {settings.extra_ca_file}: {error}", hint="it has to be a PEM file with certificates"
+        ) from error
     return context
 
 

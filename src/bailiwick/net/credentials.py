@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 
 from bailiwick.base.errors import SettingsError
-from bailiwick.base.settings import DomainAccess, FromEnvironment
+from bailiwick.base.sections import DomainAccess, FromEnvironment
 from bailiwick.model.names import DomainName
 
 

@@ -24,10 +24,14 @@ _ALSO_INSIDE = tuple(
         "192.0.0.0/24",  # Oracle's metadata is there; this and the next two are not in Python 3.11's tables
         "192.88.99.0/24",
         "3fff::/20",
+        "2001::/23",  # Teredo and other protocols' own; which of them Python counts as global changes with its version
     )
 )
 _HINT = "as in curl: --resolve HOST:PORT:ADDRESS, for example www.example.org:443:127.0.0.1; * is any host"
 _RULE = re.compile(r"(?P<host>\*|[^:\s\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5}):(?P<address>.+)")
+
+_ISATAP = (0x0000_5EFE, 0x0200_5EFE)
+"""What stands before the IPv4 address in an interface identifier of RFC 5214."""
 
 target: ContextVar[tuple[str, int] | None] = ContextVar("target", default=None)
 """Host and port of the request that this task makes: connections are opened on its behalf."""
@@ -90,13 +94,20 @@ class Guard:
     def permits(self, address: Address, host: str, port: int) -> bool:
         return self._allow_private or is_public(address) or self.known_address(host, port) == address
 
+    def check(self, place: "tuple[object, ...]") -> None:
+        """Raise AddressRefusedError unless this task's request may go to this address and port."""
+        try:
+            address = ipaddress.ip_address(str(place[0]))
+        except ValueError as error:
+            raise AddressRefusedError(f"{str(place[0])[:80]!r} is not an address") from error
+        host, _ = target.get() or ("", 0)
+        if not self.permits(address, host, int(str(place[1]))):
+            raise AddressRefusedError(f"{address} is not a public address")
+
     def open_socket(self, info: "tuple[int, int, int, str, tuple[object, ...]]") -> socket.socket:
         """The socket factory: refuses before anything is sent to the address."""
         family, kind, protocol, _, place = info
-        address = ipaddress.ip_address(str(place[0]))
-        host, port = target.get() or ("", 0)
-        if not self.permits(address, host, port):
-            raise AddressRefusedError(f"{address} is not a public address")
+        self.check(place)
         return socket.socket(family, kind, protocol)
 
 
@@ -105,16 +116,32 @@ def is_public(address: Address) -> bool:
     inner = _embedded(address)
     if inner is not None:
         return is_public(inner)
-    if address.version == 6 and address not in _GLOBAL_IPV6:
+    if isinstance(address, ipaddress.IPv6Address) and (address not in _GLOBAL_IPV6 or _tunnels_inside(address)):
         return False
     return address.is_global and not address.is_multicast and not any(address in inside for inside in _ALSO_INSIDE)
 
 
+def is_loopback(address: Address) -> bool:
+    """Whether it leads to this very machine, in whatever spelling; connecting to the unspecified address does."""
+    meant = _embedded(address) or address
+    return meant.is_loopback or meant.is_unspecified
+
+
 def _embedded(address: Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that is meant: mapped, 6to4, NAT64, or the old compatible form."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address.ipv4_mapped or address.sixtofour:
         return address.ipv4_mapped or address.sixtofour
     if address in _NAT64 or (int(address) >> 32 == 0 and int(address) > 1):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        return _last_32_bits(address)
     return None
+
+
+def _tunnels_inside(address: ipaddress.IPv6Address) -> bool:
+    """ISATAP: a machine with such a tunnel sends this to the IPv4 address at its end, whatever the prefix."""
+    return (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP and not is_public(_last_32_bits(address))
+
+
+def _last_32_bits(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
+    return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import resource
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -11,15 +10,16 @@ from dataclasses import dataclass, field
 
 from bailiwick import __version__
 from bailiwick.app import App
-from bailiwick.base.settings import CrawlSettings
-from bailiwick.crawl.desk import Desk
+from bailiwick.base.sections import CrawlSettings
+from bailiwick.crawl.desk import Desk, reserve
 from bailiwick.crawl.engine import Engine, Wanted
 from bailiwick.crawl.outcomes import StopReason
-from bailiwick.crawl.visit import Tools
+from bailiwick.crawl.tools import Tools
 from bailiwick.model.urls import LinkJoiner, UrlRules
 from bailiwick.net.client import HttpFetcher
 from bailiwick.net.credentials import Credentials
 from bailiwick.net.guard import Guard, Resolve
+from bailiwick.pipeline.process import prepare_process
 from bailiwick.pipeline.supervisor import INTERRUPTED
 
 _ORPHAN_SECONDS = 1.0
@@ -48,7 +48,7 @@ def work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[None]]") -
     """Crawl until it is over. Returns the engine with its figures, and whether it was interrupted."""
     import uvloop
 
-    raise_file_limit()
+    prepare_process()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_work(app, order, watch))
 
@@ -59,21 +59,19 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
     guard = Guard(allow_private=settings.net.allow_private_networks, resolves=order.resolves)
     rules = UrlRules(allow_private=settings.names.allow_private)
     name = order.user_agent or user_agent(settings.crawl)
-    desk = Desk(app.database, settings, store, agent=product(name))
+    desk = app.patiently(lambda: Desk(app.database, settings, store, agent=product(name)))
     tools = Tools(
         fetcher=HttpFetcher(settings.net, guard, user_agent=name),
         store=store,
-        joiner=LinkJoiner(rules),
+        joiner=LinkJoiner(rules, capacity_bytes=6_000_000),
         rules=rules,
         credentials=Credentials(app.loaded.access),
         max_retries=settings.crawl.max_retries,
         retry_backoff_seconds=settings.crawl.retry_backoff_seconds,
         agent=product(name),
-        reserve=lambda host: asyncio.to_thread(desk.reserve, host),
+        reserve=lambda host: asyncio.to_thread(reserve, app.database, host),
     )
-    engine = Engine(
-        Desk(app.database, settings, store, agent=product(name)), tools, settings, order.wanted, say=app.say
-    )
+    engine = Engine(desk, tools, settings, order.wanted, say=app.say)
     told = Told()
     _listen(engine, told, app.say)
     told.tasks.append(asyncio.create_task(watch(engine)))  # type: ignore[arg-type]
@@ -122,10 +120,3 @@ def product(agent: str) -> str:
     """The name by which robots.txt knows us: the User-Agent's first word, without its version."""
     found = re.match(r"[A-Za-z_-]+", agent)
     return found[0] if found else "Bailiwick"
-
-
-def raise_file_limit() -> None:
-    """As many open files as the system allows: a thousand domains are a few thousand sockets."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

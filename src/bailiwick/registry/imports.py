@@ -10,7 +10,7 @@ from itertools import islice
 from pydantic import JsonValue
 from sqlalchemy import Connection
 
-from bailiwick.base.settings import PrioritySettings
+from bailiwick.base.sections import PrioritySettings
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.registry.apply import SQL
 from bailiwick.registry.permission import ADMINS, SUBMITTERS, require

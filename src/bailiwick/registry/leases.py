@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from bailiwick.base.settings import LeaseSettings, PrioritySettings
+from bailiwick.base.sections import LeaseSettings, PrioritySettings
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import move_many
 from bailiwick.model.names import DomainName
@@ -197,3 +197,8 @@ def wake_parked(conn: Connection, keys: Sequence[int], rules: Rules) -> None:
     """Under the keys' locks, so that no claimer parks a domain unseen at the same moment."""
     conn.exec_driver_sql(SQL["lock_keys"], {"keys": list(keys)})
     conn.exec_driver_sql(SQL["wake_parked"], {"keys": list(keys), "per_key": rules.lease.per_shared_key})
+
+
+def lock_key(conn: Connection, shared_key: str) -> None:
+    """Until the transaction ends, nobody claims a domain with this key."""
+    conn.exec_driver_sql(SQL["lock_key"], {"shared_key": shared_key})

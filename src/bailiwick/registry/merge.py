@@ -7,7 +7,7 @@ from sqlalchemy import Connection, case, delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from bailiwick.base.errors import ConflictError, UsageError
-from bailiwick.base.settings import NamesSettings
+from bailiwick.base.sections import NamesSettings
 from bailiwick.db.tables import (
     crawl_queue,
     domain_memory,
@@ -18,6 +18,7 @@ from bailiwick.db.tables import (
     page_requests,
     pages,
     parse_queue,
+    refused_links,
     sitemaps,
 )
 from bailiwick.ledger.events import Act, Actor, Subject, record
@@ -30,7 +31,7 @@ from bailiwick.registry.records import Domain, find, get, get_by_id
 from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
-_PAGE_TABLES = (pages, parse_queue, outlinks, fetch_log, sitemaps)
+_PAGE_TABLES = (pages, parse_queue, outlinks, fetch_log, sitemaps, refused_links)
 """What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
 """Of two records of one domain, the stricter approval holds: the earlier in this list."""
@@ -258,8 +259,9 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
             where s.domain_id = :source and t.domain_id = :target and s.url_hash = t.url_hash"""),
         pair,
     )
-    # Its sitemaps are named by the target's own robots.txt, too, if they still are.
-    conn.execute(delete(sitemaps).where(sitemaps.c.domain_id == source.id))
+    # Its sitemaps are named by the target's own robots.txt, too, if they still are; links are judged anew.
+    for table in (sitemaps, refused_links):
+        conn.execute(delete(table).where(table.c.domain_id == source.id))
     for name in ("parse_queue", "outlinks", "fetch_log"):
         conn.execute(text(f"update {name} set domain_id = :target where domain_id = :source"), pair)  # noqa: S608
     conn.execute(

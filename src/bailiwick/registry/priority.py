@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from bailiwick.base.settings import PrioritySettings
+from bailiwick.base.sections import PrioritySettings
 from bailiwick.registry.apply import SQL
 
 BATCH = 5000

@@ -74,16 +74,28 @@ select key_hash from unnest(%(keys)s::bigint[]) as k(key_hash) where pg_try_advi
 select pg_advisory_xact_lock(key_hash)
 from (select distinct key_hash from unnest(%(keys)s::bigint[]) as k(key_hash) order by key_hash) as ordered
 
+-- name: lock_key
+select pg_advisory_xact_lock(hashtextextended(%(shared_key)s, 0))
+
 -- name: take
+-- So many of a key at most, and one of a host name: its ports share one gate.
 with picked as materialized (
     select p.domain_id, p.key_hash, p.nth, domain_refusal(d, bailiwick_now()) as refusal,
-           (select count(*) from crawl_queue as l where l.key_hash = p.key_hash and l.worker is not null) as live
+           regexp_replace(d.name, ':[0-9]+$', '') as host
     from unnest(%(ids)s::bigint[], %(keys)s::bigint[]) with ordinality as p(domain_id, key_hash, nth)
     join domains as d on d.id = p.domain_id
-), judged as (
-    select *, refusal is null and live + row_number() over (partition by key_hash, refusal is null order by nth)
-              <= %(per_key)s as taken
+), held as materialized (
+    select l.key_hash, regexp_replace(d.name, ':[0-9]+$', '') as host
+    from crawl_queue as l join domains as d on d.id = l.domain_id
+    where l.key_hash = any(%(keys)s::bigint[]) and l.worker is not null
+), free as (
+    select *, refusal is null and (key_hash, host) not in (select key_hash, host from held)
+              and row_number() over (partition by key_hash, host, refusal is null order by nth) = 1 as has_host
     from picked
+), judged as (
+    select *, has_host and (select count(*) from held as h where h.key_hash = free.key_hash)
+              + row_number() over (partition by key_hash, has_host order by nth) <= %(per_key)s as taken
+    from free
 ), changed as (
     update crawl_queue as q
     set ready_key = null,
@@ -217,6 +229,16 @@ returning domain_id, key_hash
 -- Workers that are known to be dead lose their leases now instead of at their end.
 with held as materialized (
     select domain_id from crawl_queue where worker = any(%(workers)s) and wake_at > bailiwick_now()
+    order by domain_id
+    for update
+)
+update crawl_queue as q set wake_at = bailiwick_now() from held where q.domain_id = held.domain_id
+
+-- name: expire_strays
+-- What a living worker was given and does not know of.
+with held as materialized (
+    select domain_id from crawl_queue
+    where worker = %(worker)s and wake_at > bailiwick_now() and domain_id <> all(%(held)s::bigint[])
     order by domain_id
     for update
 )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from sqlalchemy import Connection, Row
 
 from bailiwick.base.errors import UsageError
-from bailiwick.base.settings import CooldownSettings
+from bailiwick.base.sections import CooldownSettings
 from bailiwick.ledger.events import Actor
 from bailiwick.ledger.move import Fence, Move, move, move_many
 from bailiwick.model.transitions import CRAWL

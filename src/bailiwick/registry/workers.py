@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,11 @@ def unregister(conn: Connection, worker: WorkerName) -> None:
     conn.execute(delete(workers).where(workers.c.name == str(worker)))
 
 
+def are_others(conn: Connection, worker: WorkerName) -> bool:
+    """Whether any other worker is known, here or elsewhere."""
+    return conn.execute(select(workers.c.name).where(workers.c.name != str(worker)).limit(1)).first() is not None
+
+
 def bury_the_dead(conn: Connection) -> int:
     """End the leases of this machine's workers whose process is gone; the next claim takes them over. How many?"""
     mine = conn.execute(select(workers).where(workers.c.machine == machine_id())).all()
@@ -100,3 +106,8 @@ def bury_the_dead(conn: Connection) -> int:
     conn.exec_driver_sql(SQL["expire_workers"], {"workers": dead})
     conn.execute(delete(workers).where(workers.c.name.in_(dead)))
     return len(dead)
+
+
+def drop_strays(conn: Connection, worker: str, held: Collection[int]) -> None:
+    """End the leases of this worker that it does not know of; the next claim takes them over, as after a crash."""
+    conn.exec_driver_sql(SQL["expire_strays"], {"worker": worker, "held": list(held)})

@@ -28,9 +28,9 @@ class PackStore(BodyStore):
         self._syncing = Lock()
         self._pid = os.getpid()
 
-    def put(self, stored: StoredBody) -> BodyRef:
+    def put(self, stored: StoredBody, body_hash: bytes | None = None) -> BodyRef:
         """Append a body. Not safe against a crash before `sync`. DiskLowError when there is no room."""
-        return self.put_record(self._packer.pack(stored))
+        return self.put_record(self._packer.pack(stored, body_hash))
 
     def put_record(self, record: bytes) -> BodyRef:
         """Append a record as it is, from another pack."""

@@ -53,7 +53,7 @@ class Packer:
     def __init__(self, level: int) -> None:
         self._compressor = zstandard.ZstdCompressor(level=level)
 
-    def pack(self, stored: StoredBody) -> bytes:
+    def pack(self, stored: StoredBody, body_hash: bytes | None = None) -> bytes:
         if len(stored.head) + len(stored.body) > MAX_CONTENT_BYTES:
             raise ValueError(f"a body of {len(stored.body):,} bytes could not be read back")
         frame = self._compressor.compress(b"".join((stored.head, stored.body)))
@@ -64,7 +64,7 @@ class Packer:
             len(stored.body),
             len(frame),
             zlib.crc32(frame),
-            sha256(stored.body).digest(),
+            body_hash or sha256(stored.body).digest(),
         )
         return _record(header, frame)
 

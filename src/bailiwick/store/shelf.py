@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select, update
 
 from bailiwick.base.errors import BailiwickError
-from bailiwick.base.settings import StorageSettings
+from bailiwick.base.sections import StorageSettings
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import packs
 from bailiwick.store.files import (

@@ -2,9 +2,9 @@
 
 from datetime import date
 
+from bailiwick.base.sections import TrapsSettings
 from bailiwick.crawl.traps.dates import WIDTHS, Span
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
-from bailiwick.crawl.traps.rules import TrapSettings
 
 _ALL = key_of(Kind.DATE_WIDTH, "")
 _WIDTHS = {days: key_of(Kind.DATE_WIDTH, str(days)) for days in WIDTHS}
@@ -18,7 +18,7 @@ class Calendars:
     nobody vouched for; run = of these, since the last yield; new = yields; dup = dates fetched.
     """
 
-    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings, today: date) -> None:
+    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapsSettings, today: date) -> None:
         self._memory, self._tallies, self._settings = memory, tallies, settings
         self._first = (today.year - settings.calendar_years_back) * 12 * 32
         self._last = ((today.year + settings.calendar_years_ahead) * 12 + today.month) * 32

@@ -2,9 +2,9 @@
 
 import re
 
+from bailiwick.base.sections import TrapsSettings
 from bailiwick.crawl.traps.families import names_in
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, key_of
-from bailiwick.crawl.traps.rules import TrapSettings
 
 _PAGING = frozenset(
     """
@@ -25,7 +25,7 @@ class Facets:
     a path, its first folder, and its sets of names: found = combinations admitted; new = such that led to a new page.
     """
 
-    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings) -> None:
+    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapsSettings) -> None:
         self._memory, self._tallies, self._settings = memory, tallies, settings
 
     def refuse(self, head: str, query: str, *, is_vouched: bool) -> bool:

@@ -1,7 +1,8 @@
 """Families: pages of one folder, whatever the numbers in it, with the same parameter names."""
 
+from bailiwick.base.sections import TrapsSettings
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
-from bailiwick.crawl.traps.rules import Refusal, TrapSettings
+from bailiwick.crawl.traps.rules import Refusal
 from bailiwick.crawl.traps.shapes import Folder
 
 _MOST_CLOSED = 256
@@ -14,7 +15,7 @@ class Families:
     and of a level (a first folder, so and so deep): new, dup and run count texts.
     """
 
-    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings) -> None:
+    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapsSettings) -> None:
         self._memory, self._tallies, self._settings = memory, tallies, settings
         self._closed: dict[int, None] = {}
 

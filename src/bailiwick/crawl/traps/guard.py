@@ -1,21 +1,21 @@
 """TrapGuard: one domain's rules on links, and what they have learned from its pages."""
 
-from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from typing import Self
 
+from bailiwick.base.sections import TrapsSettings
 from bailiwick.crawl.traps.calendars import Calendars
 from bailiwick.crawl.traps.facets import Facets
 from bailiwick.crawl.traps.families import Families
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, key_of
 from bailiwick.crawl.traps.mirrors import Mirrors
 from bailiwick.crawl.traps.repetitions import Repetitions
-from bailiwick.crawl.traps.rules import Refusal, TrapSettings
+from bailiwick.crawl.traps.rules import Refusal
 from bailiwick.crawl.traps.sessions import Sessions
 from bailiwick.crawl.traps.shapes import Shape, folder_of, is_odd_name, odd_shape_of, shape_of
 
-DEFAULT_TRAPS = TrapSettings()
+DEFAULT_TRAPS = TrapsSettings()
 STATE_BYTES = 64_000
 """The state as JSON is never larger than this."""
 _VERSION = 1
@@ -35,19 +35,23 @@ class _Standpoint:
         """It is a date or a combination, and none of its links was a credit to it yet."""
 
 
+_OUTSIDE = _Standpoint("")
+"""A sitemap, or nowhere yet."""
+
+
 class TrapGuard:
     """Says of each link that a domain's pages hold whether it may become a page, and learns from each page fetched.
 
     Links of one page are asked about together. Asking again changes nothing for a link that was admitted, as long as it
     is remembered; a refused one may be admitted later, when its family has proved its worth: so a link that was refused
-    must not be kept out of later questions (`Slice.is_seen`). Pages that wait already are none of its business.
+    must not be kept out of later questions (`SeenLinks.forget`). Pages that wait already are none of its business.
     The same calls lead to the same answers on every machine. `today` bounds calendars.
     """
 
-    def __init__(self, today: date, settings: TrapSettings = DEFAULT_TRAPS) -> None:
+    def __init__(self, today: date, settings: TrapsSettings = DEFAULT_TRAPS) -> None:
         self._set_up(today, settings, Memory(), Tallies())
 
-    def _set_up(self, today: date, settings: TrapSettings, memory: Memory, tallies: Tallies) -> None:
+    def _set_up(self, today: date, settings: TrapsSettings, memory: Memory, tallies: Tallies) -> None:
         self._settings = settings
         self._max_chars, self._max_segments = settings.max_path_chars, settings.max_segments
         self._memory, self._tallies = memory, tallies
@@ -59,9 +63,7 @@ class TrapGuard:
         self._families = Families(memory, tallies, settings)
         self._is_watching = False
         """A mirror is proven or a family closed: every link has to be looked at."""
-        self._on = _Standpoint("")
-        self.refused: Counter[Refusal] = Counter()
-        """Links refused by each rule, since the domain is known; a link that is met twice counts twice."""
+        self._on = _OUTSIDE
 
     # Links
 
@@ -72,10 +74,7 @@ class TrapGuard:
         """
         if found_on != self._on.path:
             self._on = _Standpoint(found_on)
-        rule = Refusal.TOO_LONG if len(path) > self._max_chars else self._judged(path, depth)
-        if rule is not None:
-            self.refused[rule] += 1
-        return rule
+        return Refusal.TOO_LONG if len(path) > self._max_chars else self._judged(path, depth)
 
     def _judged(self, path: str, depth: int) -> Refusal | None:
         head, _, query = path.partition("?")
@@ -140,6 +139,7 @@ class TrapGuard:
         time or has changed: an unchanged page proves nothing, and is only remembered. That its text is the text of
         other pages is for the guard to find out.
         """
+        self._on = _OUTSIDE  # its links come next, also where they are asked about after those of the same page
         shape, memory = shape_of(path), self._memory
         fetched = key_of(Kind.FETCHED, shape.path)
         is_known_text = text_hash is not None and not memory.add(text_hash & _TEXT_BITS)
@@ -168,7 +168,6 @@ class TrapGuard:
         """All that it knows, in at most STATE_BYTES of JSON; some 3 KB for an ordinary small site."""
         return {
             "version": _VERSION,
-            "refused": {rule.value: count for rule, count in self.refused.items()},
             "memory": self._memory.to_json(),
             "tallies": self._tallies.to_json(),
             "mirrors": self._mirrors.to_json(),
@@ -176,7 +175,7 @@ class TrapGuard:
         }
 
     @classmethod
-    def from_json(cls, state: Mapping[str, object], today: date, settings: TrapSettings = DEFAULT_TRAPS) -> Self:
+    def from_json(cls, state: Mapping[str, object], today: date, settings: TrapsSettings = DEFAULT_TRAPS) -> Self:
         """The guard that had this state. One that cannot be read, or of another version, is forgotten."""
         guard = cls(today, settings)
         if state.get("version") != _VERSION:
@@ -193,6 +192,3 @@ class TrapGuard:
         self._mirrors.read_json(state.get("mirrors"))
         self._families.read_json(state.get("closed"))
         self._watch()
-        refused = state.get("refused")
-        if isinstance(refused, dict):
-            self.refused.update({Refusal(rule): int(count) for rule, count in refused.items()})

@@ -1,7 +1,7 @@
 """Repetition: relative links that lack their slash, on a server that answers them all (/a/b/a/b/a/b)."""
 
+from bailiwick.base.sections import TrapsSettings
 from bailiwick.crawl.traps.memory import Kind, Tallies, key_of
-from bailiwick.crawl.traps.rules import TrapSettings
 from bailiwick.crawl.traps.shapes import Folder, most_of
 
 _TWICE = key_of(Kind.TWICE, "")
@@ -13,7 +13,7 @@ class Repetitions:
     Tally of all paths with a name twice: new, dup and run count texts.
     """
 
-    def __init__(self, tallies: Tallies, settings: TrapSettings) -> None:
+    def __init__(self, tallies: Tallies, settings: TrapsSettings) -> None:
         self._tallies, self._settings = tallies, settings
 
     def refuse(self, folder: Folder, last: str) -> bool:

@@ -1,7 +1,7 @@
 """Session ids in URLs: the same page under ever new addresses."""
 
+from bailiwick.base.sections import TrapsSettings
 from bailiwick.crawl.traps.memory import Kind, Memory, Tallies, Tally, key_of
-from bailiwick.crawl.traps.rules import TrapSettings
 from bailiwick.crawl.traps.tokens import Token
 
 _PROOFS = 3
@@ -14,7 +14,7 @@ class Sessions:
     was another one; run = pages that were seen with a token there.
     """
 
-    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapSettings) -> None:
+    def __init__(self, memory: Memory, tallies: Tallies, settings: TrapsSettings) -> None:
         self._memory, self._tallies, self._settings = memory, tallies, settings
 
     def refuse(self, path: str, token: Token) -> bool:

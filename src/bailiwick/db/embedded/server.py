@@ -13,7 +13,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from bailiwick.base.errors import ServerMissingError
-from bailiwick.base.settings import DatabaseSettings
+from bailiwick.base.sections import DatabaseSettings
 from bailiwick.db.embedded import binaries as binaries_
 from bailiwick.db.embedded import cluster, locks
 from bailiwick.db.embedded.binaries import Binaries

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bailiwick.base.settings import DatabaseSettings
+from bailiwick.base.sections import DatabaseSettings
 from bailiwick.db.embedded import locks
 from bailiwick.db.embedded.files import open_private
 from bailiwick.db.embedded.layout import Layout

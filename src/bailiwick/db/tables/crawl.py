@@ -249,4 +249,16 @@ domain_memory = Table(
     Column("not_before", TIME),
     always("backoffs", SmallInteger, "0"),
     moment("updated_at"),
+    Column("patterns", Text),
+)
+
+refused_links = Table(
+    "refused_links",
+    metadata,
+    _key("domain_id"),
+    _key("path_hash"),
+    always("path", Text),
+    always("rule", Text),
+    Column("from_hash", BigInteger),
+    moment("refused_at"),
 )

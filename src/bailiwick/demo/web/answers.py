@@ -1,6 +1,6 @@
 """What is asked and what is answered, as values. A page becomes an answer, and behaviours change that answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -72,10 +72,18 @@ class Delivery:
     endless: bool = False
     silent: bool = False
     """The connection is closed without an answer."""
+    script: Callable[[], Iterable[bytes]] | None = None
+    """What is written in place of head and body, piece by piece. It need not have an end."""
+    piece_seconds: float = 0.0
+    """From one piece of the script to the next."""
+    lingers: bool = False
+    """After the script the connection stays open, and nothing more is said."""
+    resets: bool = False
+    """The connection ends by a reset (TCP's RST)."""
 
     @property
     def whole(self) -> bool:
-        return self.cut_after_bytes is None and not self.endless and not self.silent
+        return self.cut_after_bytes is None and not self.endless and not self.silent and self.script is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     charset: str = "utf-8"
     coding: str | None = None
-    """Content-Encoding: gzip, deflate or br."""
+    """Content-Encoding: gzip, deflate, br or zstd."""
     modified: datetime = EPOCH
     delivery: Delivery | None = None
 
@@ -144,6 +152,10 @@ def _compress(plain: bytes, coding: str) -> bytes:
         import gzip
 
         return gzip.compress(plain, compresslevel=5, mtime=0)
+    if coding == "zstd":
+        import zstandard
+
+        return zstandard.ZstdCompressor().compress(plain)
     if coding == "deflate":  # RFC 9110 section 8.4.1.2: the zlib format
         import zlib
 

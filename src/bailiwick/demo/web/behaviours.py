@@ -90,7 +90,7 @@ def validators(*, etag: bool = True, last_modified: bool = True) -> Behaviour:
 
 
 def encoded(coding: str) -> Behaviour:
-    """Compressed: gzip, deflate or br. Whatever the request accepts, as some servers do."""
+    """Compressed: gzip, deflate, br or zstd. Whatever the request accepts, as some servers do."""
     return lambda _, answer: replace(answer, coding=coding)
 
 

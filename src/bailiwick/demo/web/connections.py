@@ -1,12 +1,16 @@
 """One connection: requests in, answers out, one after the other, each in the log from its first moment to its last."""
 
 import asyncio
+import os
+import socket
+import struct
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import cast
 
 from bailiwick.demo.web.answers import Answer, Delivery, Origins, Request, short_answer
+from bailiwick.demo.web.arrivals import Arrival, Arrivals
 from bailiwick.demo.web.heads import MAX_HEAD_BYTES, Head, parse_head
 from bailiwick.demo.web.log import Entry, RequestLog
 from bailiwick.demo.web.sites import Web
@@ -17,7 +21,10 @@ _END = b"\r\n\r\n"
 _SLOW_PIECES = 20
 _POLL_SECONDS = 0.005
 _MORE = b"<p>And so it goes on, and on, and on.</p>\n" * 400
+_RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER, on, for no time: what is closed then is reset."""
 _DROP = Answer(0, delivery=Delivery(silent=True))
+_READ_BYTES = 65_536
 
 
 @dataclass(slots=True)
@@ -27,11 +34,13 @@ class Desk:
     web: Web
     log: RequestLog
     origins: Origins
+    buffer: bytearray = field(default_factory=lambda: bytearray(_READ_BYTES))
+    """What a connection reads goes through here, and on at once."""
 
-    def receive(self, head: Head, scheme: str) -> tuple[Entry, Answer]:
+    def receive(self, head: Head, scheme: str, arrived: Arrival | None) -> tuple[Entry, Answer]:
         site = self.web.site_at(head.host)
         host = head.host if site is None else site.host
-        entry = self.log.opened(host, head.path, scheme=scheme, www=host != head.host)
+        entry = self.log.opened(host, head.path, scheme=scheme, www=host != head.host, arrived=arrived)
         if site is None:
             return entry, short_answer(404, "There is no such host on the local web.")
         if scheme not in site.schemes:
@@ -42,7 +51,7 @@ class Desk:
         return entry, site.answer(Request(head.host, head.path, scheme, head.headers, number, self.origins))
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """A client's connection, kept alive until the client or the idle limit ends it."""
 
     def __init__(self, desk: Desk, scheme: str, connections: set["Connection"]) -> None:
@@ -51,6 +60,9 @@ class Connection(asyncio.Protocol):
         self._scheme = scheme
         self._connections = connections
         self._received = b""
+        self._arrivals: Arrivals | None = None
+        self._next: Arrival | None = None
+        self._arrived: Arrival | None = None
         self._entry: Entry | None = None
         self._status: int | None = None
         self._task: asyncio.Task[None] | None = None
@@ -67,9 +79,12 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._connections.add(self)
+        self._arrivals = Arrivals(self._transport.get_extra_info("socket").fileno())
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 (asyncio's signature)
         self._connections.discard(self)
+        if self._arrivals is not None:
+            self._arrivals.close()
         if self._task is not None:
             self._task.cancel()
         self._finish(whole=False)
@@ -80,12 +95,19 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 (asyncio's signature)
+        """Right before bytes are read."""
+        if self._arrivals is not None:
+            self._next = self._arrivals.next() if self._scheme == "http" else self._arrivals.last()
+        return self._desk.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         self.heard_at = time.monotonic()
-        self._received += data
+        self._received += self._desk.buffer[:nbytes]
         if self._received.startswith(TLS_FIRST_BYTE):
             self.hang_up()
         elif self._task is None:
+            self._arrived = self._next
             self._serve()
         elif len(self._received) > MAX_HEAD_BYTES:
             self.hang_up()
@@ -113,7 +135,9 @@ class Connection(asyncio.Protocol):
         self._transport.close()
 
     def _answer(self, head: Head) -> None:
-        self._entry, answer = self._desk.receive(head, self._scheme)
+        # What follows on the same connection waits for this answer, not for us.
+        arrived, self._arrived = self._arrived, None
+        self._entry, answer = self._desk.receive(head, self._scheme, arrived)
         body = answer.payload()
         if answer.delivery is not None:
             self._task = asyncio.get_running_loop().create_task(self._deliver(answer, body, answer.delivery, head))
@@ -134,10 +158,15 @@ class Connection(asyncio.Protocol):
             self.hang_up()
             return
         self._status = answer.status
-        await self._send(_frames(answer, body, delivery, head), delivery)
+        if delivery.script is None:
+            await self._send(_frames(answer, body, delivery, head), delivery)
+        else:
+            await self._perform(delivery.script(), delivery)
         self._task = None
         if delivery.whole and head.keep_alive:
             self._serve()
+        elif delivery.resets:
+            self._reset()
         else:
             self._transport.close()
 
@@ -151,6 +180,21 @@ class Connection(asyncio.Protocol):
             await self._write(frame)
         while delivery.endless:
             await self._write(_chunk(_MORE))
+
+    async def _perform(self, script: Iterable[bytes], delivery: Delivery) -> None:
+        """Write what no answer is made of."""
+        for n, piece in enumerate(script):
+            if n:
+                await asyncio.sleep(delivery.piece_seconds)
+            await self._write(piece)
+        if delivery.lingers:
+            await asyncio.Event().wait()  # until the client hangs up
+
+    def _reset(self) -> None:
+        # A second handle on the same socket: uvloop's transports do not let options be set.
+        with socket.socket(fileno=os.dup(self._transport.get_extra_info("socket").fileno())) as own:
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()
 
     async def _write(self, frame: bytes) -> None:
         self._transport.write(frame)

@@ -3,6 +3,7 @@
 Two lines of JSON a request, each written by one `write` call: `open` when the request was received, `done` when the
 connection was lost or the last bytes of the answer are about to go out: who has an answer finds it here. What is open
 stays visible, too, when the server is killed. Times are CLOCK_MONOTONIC: one clock for all processes of a machine.
+On Linux `received` is when the kernel had the request, however late the server read it.
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from bailiwick.demo.web.answers import NOT_PAGES
+from bailiwick.demo.web.arrivals import Arrival
 
 
 @dataclass(slots=True)
@@ -36,6 +38,8 @@ class Entry:
     """None while open, and for ever when the connection ended without an answer."""
     answered: float | None = None
     whole: bool = False
+    blur: float = 0.0
+    """It may have been received so many seconds earlier or later than that."""
 
     @property
     def open(self) -> bool:
@@ -69,7 +73,14 @@ class RequestLog:
             row = json.loads(line)
             if row["event"] == "open":
                 running[row["n"]] = entry = Entry(
-                    row["n"], row["host"], row["path"], row["scheme"], row["www"], row["t"], row["at"]
+                    row["n"],
+                    row["host"],
+                    row["path"],
+                    row["scheme"],
+                    row["www"],
+                    row["t"],
+                    row["at"],
+                    blur=row.get("blur", 0.0),
                 )
                 log._keep(entry)
             elif row["event"] == "done":
@@ -80,10 +91,15 @@ class RequestLog:
                 running.clear()
         return log
 
-    def opened(self, host: str, path: str, *, scheme: str = "http", www: bool = False) -> Entry:
-        """A request was received, now."""
+    def opened(
+        self, host: str, path: str, *, scheme: str = "http", www: bool = False, arrived: Arrival | None = None
+    ) -> Entry:
+        """A request is read; it came in then (None: now)."""
         self._numbers += 1
-        entry = Entry(self._numbers, host, path, scheme, www, time.monotonic(), time.time())
+        now = time.monotonic()
+        came = arrived or Arrival(now)
+        at = time.time() - (now - came.at)
+        entry = Entry(self._numbers, host, path, scheme, www, came.at, at, blur=came.blur)
         self._keep(entry)
         if self._file is not None:  # asked here, too: making the line costs more than all the rest
             self._write(_open_line(entry))
@@ -102,7 +118,7 @@ class RequestLog:
             os.close(file)
 
     def entries(self, host: str | None = None) -> list[Entry]:
-        """In the order in which they were received."""
+        """In the order in which they were read."""
         found = list(self._entries)
         return found if host is None else [entry for entry in found if entry.host == host]
 
@@ -163,6 +179,7 @@ def _open_line(entry: Entry) -> dict[str, object]:
         "www": entry.www,
         "t": entry.received,
         "at": entry.at,
+        "blur": entry.blur,
     }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 
 from bailiwick.demo.web.answers import DEFAULT_PORTS, Origins
+from bailiwick.demo.web.arrivals import ask_for_arrivals
 from bailiwick.demo.web.connections import TLS_FIRST_BYTE, Connection, Desk
 from bailiwick.demo.web.log import RequestLog
 from bailiwick.demo.web.sites import Web
@@ -81,6 +82,7 @@ class Server:
     def _listen(self, port: int, speech: Speech) -> int:
         listener = socket.create_server((ADDRESS, port), backlog=_BACKLOG)
         listener.setblocking(False)
+        ask_for_arrivals(listener)
         self._listeners.append(listener)
         asyncio.get_running_loop().add_reader(listener.fileno(), self._accept, listener, speech)
         return int(listener.getsockname()[1])

@@ -1,0 +1,88 @@
+"""Bailiwick as a user has it: a project in a directory of its own, its embedded server with durable settings."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bailiwick.app import App
+from benchmarks.race.meters import Cores, DatabaseMeter, Spent, run_measured
+from benchmarks.race.served import Served
+
+PROGRAM = Path(sys.executable).with_name("bailiwick")
+SHOWN = ("server_version", "fsync", "synchronous_commit", "full_page_writes", "wal_compression", "shared_buffers")
+AGENT = "RaceBot"
+_ENV = {
+    "BAILIWICK_NAMES_ALLOW_PRIVATE": "true",  # the race's site is 127.0.0.1: no name that a peer would have to look up
+    "BAILIWICK_NET_ALLOW_PRIVATE_NETWORKS": "true",
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project with a running database."""
+
+    home: Path
+    database: DatabaseMeter
+
+    @property
+    def env(self) -> dict[str, str]:
+        return os.environ | _ENV
+
+    @property
+    def said(self) -> Path:
+        """What the last crawl said."""
+        return self.home / "crawl.out"
+
+    def run(self, *arguments: str) -> str:
+        """A command that is not measured."""
+        done = subprocess.run(
+            [PROGRAM, *arguments], cwd=self.home, env=self.env, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def crawl(self, web: Served, cores: Cores, *arguments: str) -> tuple[Spent, float]:
+        """What a crawl costs: the client, and CPU seconds of the database server."""
+        before = self.database.cpu_seconds()
+        spent = self.crawl_as_it_is(web, cores, *arguments)
+        return spent, self.database.cpu_seconds() - before
+
+    def crawl_as_it_is(self, web: Served, cores: Cores, *arguments: str) -> Spent:
+        """What a crawl costs its client. The database server is left alone, whether it runs or not."""
+        command = crawl_command(web, *arguments)
+        return run_measured(command, core=cores.client, cwd=self.home, env=self.env, output=self.said)
+
+    def shown(self) -> dict[str, str]:
+        """How safe the server's writes are."""
+        with self.database.connect() as conn:
+            rows = [(name, conn.execute(f"show {name}").fetchone()) for name in SHOWN]
+        return {name: str(row[0]) for name, row in rows if row is not None}
+
+    def verify(self) -> str:
+        return self.run("storage", "verify")
+
+    def app(self) -> App:
+        return App.at(self.home)
+
+
+def crawl_command(web: Served, *arguments: str) -> Sequence[str | Path]:
+    return [PROGRAM, "-q", "crawl", *arguments, "--resolve", web.resolve, "--user-agent", AGENT, "--json"]
+
+
+@contextmanager
+def project(scratch: Path, name: str, *, core: int) -> Iterator[Project]:
+    """A new one, its server on this core; all of it is gone at the end."""
+    home = scratch / name
+    home.mkdir(mode=0o755)
+    made = Project(home, DatabaseMeter(home))
+    made.run("-q", "db", "upgrade")
+    made.database.pin(core)
+    try:
+        yield made
+    finally:
+        made.run("-q", "db", "stop")
+        shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,147 @@
+"""The crawl itself, in the child of the small parent: seeds to a job, an engine at work, what came of it."""
+
+import os
+from dataclasses import dataclass
+
+import click
+
+from bailiwick.app import App
+from bailiwick.base.errors import UsageError
+from bailiwick.cli.acting import warn
+from bailiwick.cli.context import Session
+from bailiwick.cli.crawl_display import display
+from bailiwick.cli.crawl_seeds import BATCH, admit_seeds, start_pages, tell_refused
+from bailiwick.cli.crawl_summary import summarise
+from bailiwick.crawl import jobs
+from bailiwick.crawl.engine import Engine, Wanted
+from bailiwick.crawl.jobs import Job, JobOptions
+from bailiwick.crawl.outcomes import StopReason
+from bailiwick.crawl.seeds import Admitted, StartPage, by_names, may_start
+from bailiwick.net.guard import Resolve
+from bailiwick.pipeline.supervisor import INTERRUPTED
+from bailiwick.pipeline.worker import Order, work
+from bailiwick.registry.explain import explain_refusal
+from bailiwick.registry.lease_views import claimable
+
+DISK_FULL, NOTHING_TO_DO, LIMIT_REACHED = 1, 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of one command."""
+
+    seeds: tuple[str, ...]
+    options: JobOptions
+    profile: str
+    resolves: tuple[Resolve, ...]
+    user_agent: str | None
+    time_seconds: float | None
+    is_dry: bool
+    stays: bool
+    quiet: bool
+    as_json: bool
+    exit_code: bool
+
+
+def run(session: Session, asked: Asked) -> int:
+    """Do what was asked for. Returns the exit code."""
+    parent = None if asked.is_dry else os.getppid()
+    app = session.app.create()
+    if not asked.is_dry:
+        app.patiently(lambda: app.settings)
+    wanted = _jobs(session, app, asked)
+    if asked.is_dry:
+        return 0
+    if wanted is not None and not wanted:
+        return NOTHING_TO_DO if asked.exit_code else 0
+    _warn_without_contact(app, asked.user_agent)
+    order = Order(
+        Wanted([job.id for job in wanted] if wanted is not None else None, asked.time_seconds, stays=asked.stays),
+        asked.resolves,
+        asked.user_agent,
+        parent,
+    )
+    engine, interrupted = work(app, order, lambda running: display(running, quiet=asked.quiet))
+    summarise(engine.progress, as_json=asked.as_json)
+    return _code(engine, interrupted=interrupted, exit_code=asked.exit_code)
+
+
+def _code(engine: Engine, *, interrupted: bool, exit_code: bool) -> int:
+    if interrupted:
+        return INTERRUPTED
+    if engine.stopped_for is StopReason.STORAGE_FULL:
+        return DISK_FULL
+    if not exit_code:
+        return 0
+    limits = {"page_budget", "request_budget", "time_budget", "depth_limit", "known_pages_cap"}
+    if limits & engine.progress.reasons.keys():
+        return LIMIT_REACHED
+    return 0 if engine.progress.pages else NOTHING_TO_DO
+
+
+def _warn_without_contact(app: App, user_agent: str | None) -> None:
+    crawl_settings = app.settings.crawl
+    if not (user_agent or crawl_settings.contact or crawl_settings.user_agent):
+        what = "crawl.contact is not set, so sites cannot tell who crawls them"
+        warn([f"{what}: bailiwick settings set crawl.contact you@example.org"])
+
+
+# Seeds
+
+
+def _jobs(session: Session, app: App, asked: Asked) -> list[Job] | None:
+    """The job that wants the seeds; none where nothing of them can be crawled. None without seeds: whatever is due."""
+    if not asked.seeds:
+        if asked.is_dry:
+            _tell_due(app)
+        elif asked.options.given():
+            raise UsageError("these options are for seeds", hint="name domains to crawl with them, or leave them out")
+        return None
+    pages = list(start_pages(app, asked.seeds))
+    if asked.is_dry:
+        _tell_dry(app, pages)
+        return []
+    admitted = admit_seeds(app, pages, profile=asked.profile)
+    tell_refused(admitted)
+    if not admitted.domains:
+        return []
+    return [_ensure_job(app, pages, admitted, asked, session)]
+
+
+def _ensure_job(app: App, pages: list[StartPage], admitted: Admitted, asked: Asked, session: Session) -> Job:
+    ids = [domain.id for domain in admitted.domains]
+    name = jobs.job_name([page.name.name for page in pages])
+    starts_at_home = any(page.path == "/" for page in pages)
+    options = asked.options if starts_at_home else asked.options.model_copy(update={"starts_at_home": False})
+
+    def ensure() -> tuple[Job | None, Job]:
+        with app.database.begin() as conn:
+            return jobs.find(conn, name), jobs.ensure(conn, name, ids, options, app.actor(conn))
+
+    known, job = app.patiently(ensure)
+    if known is not None and known.state == "running":
+        session.say(f"going on with job {job.id} ({job.name})")
+    return job
+
+
+def _tell_due(app: App) -> None:
+    with app.database.read() as conn:
+        ready = claimable(conn)
+    click.echo(f"{sum(ready.values()):,} domains are due" + "".join(f", {n:,} {state}" for state, n in ready.items()))
+
+
+def _tell_dry(app: App, pages: list[StartPage]) -> None:
+    with app.database.read() as conn:
+        for start in range(0, len(pages), BATCH):
+            part = pages[start : start + BATCH]
+            known = by_names(conn, [page.name for page in part])
+            for page in part:
+                domain = known.get(page.name.name)
+                if domain is None:
+                    says = "would be admitted and crawled"
+                elif may_start(domain):
+                    says = "would be crawled"
+                else:
+                    refused = explain_refusal(domain)
+                    says = f"would not be crawled: {refused.says}" + (f"  ({refused.change})" if refused.change else "")
+                click.echo(f"{page.name}{page.path if page.path != '/' else ''} {says}")

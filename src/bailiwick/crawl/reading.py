@@ -1,0 +1,162 @@
+"""What an answer means: its outcome, the body in the store, the links it holds; out comes a PageResult."""
+
+import random
+from hashlib import sha256
+
+from bailiwick.crawl.addresses import own_url, redirect_target
+from bailiwick.crawl.html import Parsed, header_directives, says_nofollow, says_noindex
+from bailiwick.crawl.isolation import PoisonError, SlowPageError
+from bailiwick.crawl.lookalikes import Lookalike, leads_to_login
+from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome, outcome_of
+from bailiwick.crawl.results import PageResult, Taken, hash_of
+from bailiwick.crawl.slice import Slice
+from bailiwick.crawl.tools import Parse, Tools
+from bailiwick.model.urls import UrlRules
+from bailiwick.net.gates import retry_seconds
+from bailiwick.ports import FetchAnswer, FetchFailure, StoredBody
+
+_OUTLINKS_A_PAGE = 500
+
+
+def unexpected(part: Slice, page: Taken, tools: Tools, error: Exception) -> PageResult:
+    """A fault of ours over one page counts against that page."""
+    result = PageResult(page, Outcome.BROKEN, Effect.RETRY, error=f"unexpected {type(error).__name__}: {error}")
+    _set_wait(part, page, tools, result)
+    return result
+
+
+async def understood(
+    part: Slice, page: Taken, answer: FetchAnswer | FetchFailure, tools: Tools, parse: Parse
+) -> PageResult:
+    """What came of it, with the body kept and the links gathered."""
+    outcome = outcome_of(answer)
+    if outcome is Outcome.UNCHANGED and page.body_hash is None:
+        outcome = Outcome.CLIENT_ERROR  # a 304 to a question that was not asked
+    result = PageResult(page, outcome, MEANINGS[outcome].effect, milliseconds=answer.milliseconds)
+    if isinstance(answer, FetchFailure):
+        result.error = answer.message
+    else:
+        result.status = answer.status
+        result.bytes_received = answer.bytes_received
+        result.content_type = answer.headers.get("content-type")
+        result.etag = answer.headers.get("etag") or (page.etag if answer.status == 304 else None)
+        result.last_modified = answer.headers.get("last-modified") or (
+            page.last_modified if answer.status == 304 else None
+        )
+        if outcome is Outcome.REDIRECTED:
+            _redirected(part, page, answer, tools.rules, result)
+        elif outcome is Outcome.OTHER_TYPE:
+            part.gate.learned(page.path, None, is_new_content=page.state == "pending")
+        elif answer.body is not None:
+            await _read(part, page, answer, tools, parse, result)
+    _set_wait(part, page, tools, result)
+    return result
+
+
+def _set_wait(part: Slice, page: Taken, tools: Tools, result: PageResult) -> None:
+    """When the page may be fetched again; retries that are used up make it failed."""
+    if result.effect is Effect.RETRY:
+        if page.retries >= tools.max_retries:
+            result.effect = Effect.FAILED
+        else:
+            result.wait_seconds = retry_seconds(tools.retry_backoff_seconds, page.retries, random.random())  # noqa: S311
+    elif result.effect in (Effect.CHANGED, Effect.SAME):
+        result.wait_seconds = part.known.revisit_seconds
+
+
+async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, parse: Parse, result: PageResult) -> None:
+    """The body: nothing new, new bytes with the same text, or new content."""
+    body = answer.body or b""
+    result.body_hash = sha256(body).digest()
+    if result.body_hash == page.body_hash:
+        result.end_as(Outcome.UNCHANGED)
+        part.gate.learned(page.path, page.text_hash, is_new_content=False)
+        return
+    result.is_html = True
+    try:
+        parsed = await parse(body, answer.headers.get("content-type", ""), part.lease.name.host)
+    except SlowPageError as error:
+        result.end_as(Outcome.TIMEOUT, str(error))
+        return
+    except PoisonError as error:
+        result.end_as(Outcome.POISON, str(error))
+        return
+    if (outcome := _in_place_of_content(page, parsed)) is not None:
+        result.end_as(outcome)
+        return
+    result.text_hash = parsed.text_hash
+    result.images = parsed.images
+    told = header_directives(answer.headers.get("x-robots-tag", ""))
+    result.is_noindex = parsed.is_noindex or says_noindex(told)
+    result.canonical = parsed.canonical
+    is_same_text = page.body_hash is not None and parsed.text_hash == page.text_hash
+    if not is_same_text:
+        # Before its links are remembered as seen: if the body cannot be kept now, the page is read once more.
+        stored = StoredBody(part.lease.domain_id, page.path_hash, answer.head, body)
+        result.ref = tools.store.put(stored, result.body_hash)
+    part.gate.learned(page.path, parsed.text_hash, is_new_content=not is_same_text)
+    if not (parsed.is_nofollow or says_nofollow(told)):
+        _gather(part, page, answer.url, parsed, tools, result)
+    result.feeds = [url for href in parsed.feeds if (url := own_url(part.lease.name, answer.url, href)) is not None]
+    if is_same_text:
+        result.end_as(Outcome.UNCHANGED)
+
+
+def _in_place_of_content(page: Taken, parsed: Parsed) -> Outcome | None:
+    """A login, or words that there is no such page. The home page is there, whatever it says."""
+    if parsed.looks_like == Lookalike.LOGIN_WALL:
+        return Outcome.LOGIN
+    if parsed.looks_like == Lookalike.NOT_FOUND and page.path != "/":
+        return Outcome.SOFT_NOT_FOUND
+    return None
+
+
+def _gather(part: Slice, page: Taken, url: str, parsed: Parsed, tools: Tools, result: PageResult) -> None:
+    """Links into the domain become pages, one level deeper; links out of it are kept with their text."""
+    name, depth = part.lease.name.name, page.depth + 1
+    base = tools.joiner.at(_base(url, parsed.base_href))
+    out: list[tuple[str, str]] = []
+    own: list[str] = []
+    for domain, path in base.pages(parsed.hrefs):
+        if domain == name:
+            own.append(path)
+        else:
+            out.append((domain, path))
+    result.links = part.admit(own, depth, page.path)
+    new = [(domain, path) for domain, path in out[:_OUTLINKS_A_PAGE] if part.seen.add(f"//{domain}{path}", 0)]
+    if new:
+        texts = {found[0]: text for href, text in parsed.anchors.items() if text and (found := base.pages([href]))}
+        result.outlinks = [(hash_of(f"//{where[0]}{where[1]}"), *where, texts.get(where)) for where in new]
+
+
+def _base(url: str, base_href: str | None) -> str:
+    if not base_href:
+        return url
+    from ada_url import join_url
+
+    try:
+        joined = join_url(url, base_href)
+    except ValueError:
+        return url
+    return joined if joined.startswith(("https://", "http://")) else url
+
+
+def _redirected(part: Slice, page: Taken, answer: FetchAnswer, rules: UrlRules, result: PageResult) -> None:
+    """A target in the domain is known from here on, at the same depth; one outside is offered to its own domain."""
+    target = redirect_target(answer, rules)
+    location = answer.headers.get("location", "")
+    if target is None:
+        result.error = f"leads nowhere: {location[:200]}"
+        return
+    where = target[1]
+    is_own = where.domain == part.lease.name
+    result.error = f"to {where.path if is_own else str(where)}"[:300]
+    if is_own and where.path == page.path:
+        result.end_as(Outcome.REDIRECT_LOOP, f"leads to itself: {location[:200]}")
+    elif leads_to_login(page.path, target[0]):
+        result.end_as(Outcome.LOGIN)
+    elif is_own:
+        result.links = part.admit([where.path], page.depth, page.path)
+    else:
+        result.offer = (where.domain.name, where.path)
+        result.outlinks.append((hash_of(f"//{where}"), where.domain.name, where.path, None))

@@ -45,14 +45,15 @@ class Arrivals:
         self._socket.detach()
 
     def next(self) -> Arrival | None:
-        """Of the bytes that are read next; None if nobody knows. Exact, unless the client has hung up since.
+        """Of the bytes that are read next; None if nothing lies there. Exact, but for two cases.
 
-        The end of a connection is joined to bytes that still lie there, and its moment takes the place of theirs.
+        The end of a connection is joined to bytes that still lie there, and its moment takes the place of theirs; and
+        the kernel begins to stamp some time after it was first asked to. Then it is right within two ticks.
         """
         if sys.platform != "linux":
             return None
         try:
-            _, told, _, _ = self._socket.recvmsg(1, _ROOM, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            lying, told, _, _ = self._socket.recvmsg(1, _ROOM, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except OSError:
             return None
         for level, kind, data in told:
@@ -61,7 +62,7 @@ class Arrivals:
                 exact = Arrival(float(seconds) + float(nanoseconds) / 1e9 - _between_clocks())
                 rough = self.last()
                 return exact if rough is None or exact.at <= rough.at + rough.blur else rough
-        return None
+        return self.last() if lying else None
 
     def last(self) -> Arrival | None:
         """Of the bytes that came last, read or not: all that can be known where TLS reads ahead of us.

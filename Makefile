@@ -10,7 +10,8 @@ KILLS ?= 200
 INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs chaos bench-start bench-registry bench-sites bench-crawl constraints clean
+.PHONY: help demo test check format docs screenshots chaos bench-start bench-registry bench-sites bench-crawl bench-web \
+  constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,9 @@ format: $(VENV)/dev.stamp  ## Put the code in form
 docs: $(VENV)/dev.stamp  ## Write the generated reference pages anew
 	$(BIN)/python -m tests.docs.reference
 
+screenshots: $(VENV)/dev.stamp  ## Take pictures of every page of the web interface; ARGS="DIR", else docs/pictures
+	$(BIN)/python -m tests.web.screenshots $(ARGS)
+
 chaos: $(VENV)/dev.stamp  ## Kill workers KILLS times, then count what was lost; ARGS="--seed 2 --out DIR"
 	$(BIN)/python -m tests.chaos --kills $(KILLS) $(ARGS)
 
@@ -48,6 +52,9 @@ bench-sites: $(VENV)/dev.stamp  ## Crawl real sites from Debian packages: every 
 
 bench-crawl: $(VENV)/dev.stamp $(PEERS)/bench.stamp  ## Race Scrapy and Crawlee; ARGS="race|broad|start|resume|frontier …"
 	$(BIN)/python -m benchmarks.crawl $(or $(ARGS),race)
+
+bench-web: $(VENV)/dev.stamp  ## Measure every page at a million domains, and 200 open dashboards; ARGS="--keep DIR"
+	$(BIN)/python -m benchmarks.web $(ARGS)
 
 constraints: $(VENV)/dev.stamp $(PEERS)/bench.stamp  ## Write constraints.txt from what is installed
 	{ $(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip && \

@@ -11,6 +11,7 @@ from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from tests.servers import KINDS, TestServers, available_kinds
 from tests.suites import SUITES
+from tests.web.browser import CHROMIUM
 
 IN_CI = os.environ.get("CI") == "true"
 
@@ -21,13 +22,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_report_header() -> list[str]:
     suites = str(SUITES) if SUITES.is_dir() else "not found: the tests that read them are not collected"
-    return [f"database servers: {', '.join(available_kinds())}", f"public suites: {suites}"]
+    browser = str(CHROMIUM) if CHROMIUM.exists() else f"no {CHROMIUM}: the tests that need it are not collected"
+    return [f"database servers: {', '.join(available_kinds())}", f"public suites: {suites}", f"browser: {browser}"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     missing = [kind for kind in KINDS if kind not in available_kinds()]
     if IN_CI and missing and not config.getoption("--servers"):
         raise pytest.UsageError(f"CI=true, and these database servers are missing: {', '.join(missing)}")
+    if IN_CI and not CHROMIUM.exists():
+        raise pytest.UsageError(f"CI=true, and there is no {CHROMIUM}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,9 +97,13 @@ class Crew:
             os.kill(engine, signal.SIGKILL)
 
     def left_behind(self) -> list[int]:
-        """Children of killed engines that are still there."""
-        _, alive = psutil.wait_procs(self._offspring, timeout=5)
-        return [process.pid for process in alive]
+        """Children of killed engines that are still there after a while."""
+        deadline = time.monotonic() + 5
+        while (alive := [process.pid for process in self._offspring if _is_there(process)]) and (
+            time.monotonic() < deadline
+        ):
+            time.sleep(0.1)
+        return alive
 
     def end(self) -> None:
         """End what is left: only after a run that failed."""
@@ -114,6 +119,14 @@ class Crew:
 
     def _voice(self, number: int) -> Path:
         return self.land.home / f"command-{number}.log"
+
+
+def _is_there(process: psutil.Process) -> bool:
+    """By its own start, not by its number: in a long run that may be somebody else's, even a thread's."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def _children(pid: int) -> list[psutil.Process]:

@@ -44,7 +44,7 @@ def test_the_parent_of_a_crawl_stays_small(tmp_path: Path) -> None:
     """What is imported before the fork is held twice, for as long as the crawl goes on."""
     script = (
         "import sys\nfrom bailiwick.pipeline import supervisor\nfrom bailiwick.cli.main import main\n"
-        "supervisor.supervise = lambda say: print('\\n'.join(sys.modules)) or 0\n"
+        "supervisor.supervise = lambda say, *_: print('\\n'.join(sys.modules)) or 0\n"
         "main(['crawl', 'a.test', '--depth', 'all', '--delay', '1', '--resolve', '*:1:127.0.0.1', '--include', '/'])"
     )
     done = subprocess.run(

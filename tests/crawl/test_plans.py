@@ -7,6 +7,7 @@ the plan of a prepared statement, which knows no values.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 
 from bailiwick.crawl.flush import SQL
+from bailiwick.crawl.listing import ERRORS
 from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
@@ -71,6 +73,7 @@ TABLES = (
     "domains, crawl_queue, pages, fetch_log, parse_queue, page_requests, outlinks, domain_progress, jobs, job_domains, "
     "runs, run_domains"
 )
+_TODAY = datetime.now(UTC)
 BY_INDEX = {
     "take", "outlook", "write_pages", "add_pages", "queue_parse", "unqueue_parse", "add_outlinks", "add_progress",
     "add_run", "offer", "recrawl", "admit_requested", "try_again",
@@ -128,6 +131,9 @@ def _parameters() -> dict[str, dict[str, Any]]:
         "try_again": {"ids": ids, "outcomes": ["forbidden", "timeout"]},
         "job_for": {"ids": ids, "jobs": None},
         "open_run_of": {"ids": ids, "job_ids": [3] * 50},
+        "fetches_logged": {"domain_id": 40, "at": _TODAY, "path_hash": 7, "limit": 51},
+        "errors_logged": {"domain_id": 40, "at": _TODAY, "path_hash": 7, "limit": 51, "errors": ERRORS, "most": 20_000},
+        "frontier_page": {"domain_id": 40, "priority": 5, "depth": 2, "path_hash": 2**40, "limit": 51},
         "rehold": {"ids": ids},
         "wake_wanted": {"ids": ids},
     }  # fmt: skip
@@ -245,3 +251,17 @@ def test_the_queue_is_found_by_domain_or_worker(reads: dict[str, list[Node]]) ->
 def test_wishes_are_found_by_their_domain(reads: dict[str, list[Node]]) -> None:
     [node] = [node for node in reads["requests_for"] if node.index]
     assert (node.index, "domain_id = ANY" in node.condition) == ("page_requests_path_key", True)
+
+
+def test_lists_of_pages_go_on_where_the_last_one_ended(reads: dict[str, list[Node]]) -> None:
+    """However long a domain's log or frontier is: what was shown before is not read again."""
+    for name in [name for name in reads if name.startswith(("fetches_logged", "errors_logged"))]:
+        log = [node for node in reads[name] if node.table.startswith("fetch_log")]
+        assert log, name
+        assert all("domain_id = " in node.condition and "fetched_at <= " in node.condition for node in log), name
+        pages = [node for node in reads[name] if node.table.startswith("pages_")]
+        assert all(node.index.endswith("_pkey") and "path_hash = " in node.condition for node in pages), name
+    for name in [name for name in reads if name.startswith("frontier_page")]:
+        nodes = [node for node in reads[name] if node.table.startswith("pages_")]
+        assert nodes, name
+        assert all("priority_depth" in node.index and "ROW(priority, depth" in node.condition for node in nodes), name

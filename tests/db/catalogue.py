@@ -103,6 +103,9 @@ _BY_TYPE = {
 _BY_COLUMN: dict[tuple[str, str], str] = {
     ("members", "name"): "'member-' || n",
     ("members", "role"): "(array['submitter', 'viewer', 'reviewer', 'admin'])[1 + n % 4]",
+    ("members", "os_user"): "'user-' || n",
+    ("sessions", "expires_at"): "timestamptz '2030-01-01 00:00+00' + n * interval '1 second'",
+    ("one_time_links", "kind"): "(array['first', 'invitation', 'reset'])[1 + n % 3]",
     ("domains", "name"): "'domain-' || n || '.example'",
     ("domains", "approval"): "(array['approved', 'pending_review'])[1 + n % 2]",
     ("domains", "submitter_type"): "(array['admin', 'public_user', 'system'])[1 + n % 3]",

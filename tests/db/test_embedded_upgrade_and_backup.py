@@ -126,7 +126,15 @@ def test_an_upgrade_killed_in_the_middle_leaves_the_old_data_usable(old: Project
 
 
 def _upgrade_servers(project: Project) -> list[psutil.Process]:
-    return [process for process in project.processes() if "-b" in process.cmdline()]
+    return [process for process in project.processes() if "-b" in _command_line(process)]
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    """Of a process that may have ended since it was listed."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def test_there_is_nothing_to_upgrade_yet(home: Path) -> None:

@@ -5,17 +5,23 @@ A plan that changed is looked at, then written anew: `python -m tests.registry.t
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.dialects.postgresql import psycopg as dialect
 
+from bailiwick.approve.queue import waiting
 from bailiwick.base.sections import PrioritySettings
 from bailiwick.registry.apply import SQL
-from bailiwick.registry.listing import Filter, Sort, list_query
+from bailiwick.registry.listing import Filter, Sort, count_domains, list_query
+from bailiwick.registry.overview import overview
+from bailiwick.registry.own import submitted_by
 from bailiwick.registry.priority import weights
 from tests.servers import TestServers, available_kinds
 
@@ -37,8 +43,8 @@ Plans = dict[str, list[str]]
 
 # Every axis, list and lease state in a share that a used registry has. The primes keep them independent.
 _DOMAINS = """
-insert into domains (name, site, shared_key, approval, standing, crawl, source, seed_rank, priority_score,
-    image_yield_rate, pages_discovered, pages_crawled, first_seen_at, last_crawled_at, next_crawl_after,
+insert into domains (name, site, shared_key, approval, standing, crawl, submitted_by, submitter_type, source, seed_rank,
+    priority_score, image_yield_rate, pages_discovered, pages_crawled, first_seen_at, last_crawled_at, next_crawl_after,
     review_reason, block_reason, blacklist_reason, blacklisted_by, blacklisted_at, no_funds_year, failure_reason)
 select substr(md5(n::text), 1, 12) || case when n % 4 = 0 then '.example.org' else '.site' || n / 4 || '.org' end,
     site, site,
@@ -49,6 +55,7 @@ select substr(md5(n::text), 1, 12) || case when n % 4 = 0 then '.example.org' el
          when s < 995 then 'no_funds_this_year' else 'processing_failed' end,
     case when c < 600 then 'pending' when c < 650 then 'active' when c < 950 then 'exhausted'
          when c < 990 then 'blocked' else 'unreachable' end,
+    1 + n % 30, case when n % 3 = 0 then 'public_user' else 'admin' end,
     case when n % 1009 = 0 then 'partner' when l < 800 then 'tranco' when l < 950 then 'majestic' end,
     case when l < 950 then n end, 400 + n % 600,
     case when c >= 600 then (n % 311) / 100.0 end, n % 700, n % 500,
@@ -81,7 +88,21 @@ FILTERS = {
     **{f"site={site}": Filter(site=site) for site in ("example.org", "site7.org")},
     **{f"source={source}": Filter(source=source) for source in ("tranco", "partner")},
     **{f"prefix={prefix}": Filter(prefix=prefix) for prefix in ("a", "ab1")},
+    "approved discovered": Filter(approval="approved", standing="discovered"),
+    "rejected blacklisted unreachable": Filter(approval="rejected", standing="blacklisted", crawl="unreachable"),
+    "prefix=a rejected": Filter(prefix="a", approval="rejected"),
 }
+COUNTED = [name for name in FILTERS if not name.startswith(("site", "source"))]
+PLACE = (datetime(2026, 1, 1, tzinfo=UTC), 100_000)
+PAGES: dict[str, Callable[[Connection], object]] = {
+    "waiting": lambda conn: waiting(conn, limit=26),
+    "waiting, deep": lambda conn: waiting(conn, limit=26, after=PLACE),
+    "submitted_by": lambda conn: submitted_by(conn, 7, limit=51),
+    "submitted_by, deep": lambda conn: submitted_by(conn, 7, limit=51, after=PLACE),
+    "overview": overview,
+    **{f"count {what}": partial(count_domains, which=FILTERS[what]) for what in COUNTED},
+}
+"""What web pages ask; each may be several queries."""
 
 
 @pytest.mark.slow
@@ -105,10 +126,39 @@ def test_no_claim_reads_a_whole_table(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_list_is_served_by_an_index(kind: str) -> None:
     lists = {name: nodes for name, nodes in committed(kind).items() if name.startswith("list ")}
-    assert len(lists) == len(Sort) * len(FILTERS)
+    assert len(lists) == 2 * len(Sort) * len(FILTERS)
     for name, nodes in lists.items():
         assert any("(domains_" in node for node in nodes), name
         assert not [node for node in nodes if node.startswith(("Seq Scan", "Gather"))], name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_are_looked_up_before_the_order_is_walked(kind: str) -> None:
+    """A combination that hardly any domain is in is not looked for among all of them."""
+    by = {
+        Sort.NAME: "states", Sort.PRIORITY: "priority_score", Sort.YIELD: "yield", Sort.LAST_CRAWLED: "last_crawled",
+        Sort.FIRST_SEEN: "first_seen",
+    }  # fmt: skip
+    for sort, what, depth in product(Sort, COUNTED, ("", ", deep")):
+        nodes = committed(kind)[f"list {sort}, {what}{depth}"]
+        if what == "prefix=ab1" and sort is not Sort.NAME:
+            assert "CTE Scan(near)" in nodes, f"{sort}, {what}{depth}"
+        else:
+            assert f"Index Only Scan(domains_{by[sort]}_idx)" in nodes, f"{sort}, {what}{depth}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_of_the_web_are_served_by_an_index(kind: str) -> None:
+    known = committed(kind)
+    for name in PAGES:
+        assert not {"Seq Scan(domains)", "Seq Scan(crawl_queue)", "Sort"} & set(known[name]), name
+    for name in ("waiting", "waiting, deep"):
+        assert "Index Scan(domains_review_idx)" in known[name]
+    for name in ("submitted_by", "submitted_by, deep"):
+        assert known[name] == ["Limit", "Index Scan(domains_submitter_idx)"]
+    for name in (f"count {what}" for what in COUNTED):
+        assert "Index Only Scan(domains_states_idx)" in known[name]
+    assert "Index Scan(crawl_queue_sleep_idx)" in known["due_next"]
 
 
 def plans(servers: TestServers, kind: str) -> Plans:
@@ -119,13 +169,15 @@ def plans(servers: TestServers, kind: str) -> Plans:
             with engine.connect() as conn:
                 queries = {name: _plan(conn, SQL[name], values) for name, values in _parameters(conn).items()}
                 lists = {
-                    f"list {sort}, {what}": _list_plan(conn, which, sort)
+                    f"list {sort}, {what}{', deep' if after else ''}": _list_plan(conn, which, sort, after)
                     for sort in Sort
                     for what, which in FILTERS.items()
+                    for after in (None, _middle(conn))
                 }
+                pages = {name: _page_plan(conn, ask) for name, ask in PAGES.items()}
         finally:
             engine.dispose()
-    return queries | lists
+    return queries | lists | pages
 
 
 def committed(kind: str) -> Plans:
@@ -177,11 +229,32 @@ def _parameters(conn: Connection) -> dict[str, dict[str, object]]:
         "reprioritize": {"after": 100_000, "limit": 5000, "weights": scoring},
         "lease_workers": {"after": "", "limit": 50},
         "claimable": {"cap": 10_000},
+        "due_next": {"limit": 5},
     }
 
 
-def _list_plan(conn: Connection, which: Filter, sort: Sort) -> list[str]:
-    query = list_query(conn, which, sort=sort, limit=50, after=None)
+def _middle(conn: Connection) -> str:
+    """A domain that has a value in each order."""
+    named = conn.execute(text("select name from domains where last_crawled_at is not null order by id offset 40000"))
+    return str(named.scalars().first())
+
+
+def _page_plan(conn: Connection, ask: Callable[[Connection], object]) -> list[str]:
+    """The plans of whatever this asks, one behind the other."""
+    asked: list[tuple[str, dict[str, object]]] = []
+
+    def note(*given: object) -> None:
+        _, _, statement, parameters, *_ = given
+        asked.append((statement, parameters))  # type: ignore[arg-type]
+
+    event.listen(conn, "before_cursor_execute", note)
+    ask(conn)
+    event.remove(conn, "before_cursor_execute", note)
+    return [node for statement, parameters in asked for node in _plan(conn, statement, parameters)]
+
+
+def _list_plan(conn: Connection, which: Filter, sort: Sort, after: str | None) -> list[str]:
+    query = list_query(conn, which, sort=sort, limit=50, after=after)
     return _plan(conn, str(query.compile(dialect=dialect.dialect(), compile_kwargs={"literal_binds": True})), {})
 
 

@@ -2,7 +2,8 @@
 
     BailiwickError                 code, HTTP status, exit code, retryable, hint
     ├── UsageError                 the command or the request is put wrongly
-    │   └── NameRefusedError       what was given is no domain name or page URL that may be crawled
+    │   ├── NameRefusedError       what was given is no domain name or page URL that may be crawled
+    │   └── NotAllowedError        the member's role does not allow it
     ├── SettingsError              a setting is unknown, malformed or shadowed
     ├── BrokenRuleError            a value breaks a rule of its table
     ├── NotFoundError              what was named does not exist
@@ -45,6 +46,11 @@ class UsageError(BailiwickError):
 
 class NameRefusedError(UsageError):
     code = "name_refused"
+
+
+class NotAllowedError(UsageError):
+    code = "not_allowed"
+    http_status = 403
 
 
 class SettingsError(BailiwickError):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
 
 from bailiwick.base.errors import SettingsError
 
@@ -202,6 +203,30 @@ class TrapsSettings(Section):
 
 class DoctorSettings(Section):
     probe_host: str = Field("example.com", description="Host name that `bailiwick doctor` looks up to test DNS.")
+
+
+class WebSettings(Section):
+    hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        max_length=100,
+        description="Host names by which browsers reach `bailiwick serve`, besides loopback and its own address.",
+    )
+    behind_proxy: bool = Field(
+        False, description="A reverse proxy on this machine tells the client's address and scheme (X-Forwarded-…)."
+    )
+    public_submission: bool = Field(
+        False, description="Let anybody suggest a domain at /suggest, without an account. It waits for review."
+    )
+    public_per_hour: int = Field(
+        10, ge=1, le=100_000, description="Suggestions from one address in an hour; from all together 30 times that."
+    )
+    metrics_public: bool = Field(False, description="Show /metrics to every client, not only to this machine.")
+
+    @field_validator("hosts", mode="before")
+    @classmethod
+    def _from_one_line(cls, given: object) -> object:
+        """As the environment and the command line write it: names with commas between them."""
+        return tuple(filter(None, map(str.strip, given.split(",")))) if isinstance(given, str) else given
 
 
 class OutboxSettings(Section):

@@ -32,6 +32,7 @@ from bailiwick.base.sections import (
     PrioritySettings,
     StorageSettings,
     TrapsSettings,
+    WebSettings,
 )
 
 ENV_PREFIX = "BAILIWICK_"
@@ -56,6 +57,7 @@ class Settings(BaseSettings):
     net: NetSettings = NetSettings()
     crawl: CrawlSettings = CrawlSettings()
     traps: TrapsSettings = TrapsSettings()
+    web: WebSettings = WebSettings()
     doctor: DoctorSettings = DoctorSettings()
 
     @classmethod

@@ -17,7 +17,10 @@ class LogEvent(StrEnum):
 
     DATABASE_STARTED = "database.started"
     DISK_LOW = "disk.low"
+    LIVE_FAILED = "live.failed"
     PAGE_FAILED = "page.failed"
+    REQUEST_ANSWERED = "request.answered"
+    REQUEST_FAILED = "request.failed"
     SCHEMA_CHANGED = "schema.changed"
     STATE_MOVED = "state.moved"
 

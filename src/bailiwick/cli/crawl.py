@@ -1,6 +1,7 @@
 """`bailiwick crawl`: fetch what is wanted, watch it, stop it, go on."""
 
 import gc
+import os
 from collections.abc import Callable
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -63,11 +64,13 @@ def crawl(  # noqa: PLR0913 - one for each option
 
     addresses = tuple(Resolve.parse(text) for text in resolves)
     _check(user_agent, time_seconds)
+    parent = None
     if not is_dry:
         from bailiwick.pipeline.supervisor import supervise
 
-        ended = supervise(lambda text: click.echo(text, err=True))
-        if ended is not None:
+        parent = os.getpid()  # asked for afterwards, it would be another's if the parent is gone already
+        ended = supervise(lambda text: click.echo(text, err=True), "crawl")
+        if isinstance(ended, int):
             return ended
     # Only the child needs what is heavy: the parent stays small. What is loaded now stays, so nothing is collected.
     gc.disable()
@@ -79,7 +82,7 @@ def crawl(  # noqa: PLR0913 - one for each option
         seeds, options(), profile, addresses, user_agent, time_seconds,
         is_dry=is_dry, stays=daemon, quiet=bool(ctx.find_root().params["quiet"]), as_json=as_json, exit_code=exit_code,
     )  # fmt: skip
-    return run(session, asked)
+    return run(session, asked, parent)
 
 
 def _check(user_agent: str | None, time_seconds: float | None) -> None:

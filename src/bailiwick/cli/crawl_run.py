@@ -1,6 +1,5 @@
 """The crawl itself, in the child of the small parent: seeds to a job, an engine at work, what came of it."""
 
-import os
 from dataclasses import dataclass
 
 import click
@@ -43,9 +42,8 @@ class Asked:
     exit_code: bool
 
 
-def run(session: Session, asked: Asked) -> int:
-    """Do what was asked for. Returns the exit code."""
-    parent = None if asked.is_dry else os.getppid()
+def run(session: Session, asked: Asked, parent: int | None) -> int:
+    """Do what was asked for, as long as the parent lives. Returns the exit code."""
     app = session.app.create()
     if not asked.is_dry:
         app.patiently(lambda: app.settings)

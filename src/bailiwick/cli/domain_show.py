@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from bailiwick.accounts import members
 from bailiwick.app import App
+from bailiwick.approve import verbs
 from bailiwick.cli.acting import find_named
 from bailiwick.cli.context import Session, json_option, pass_session
 from bailiwick.cli.domain_lists import minutes, plain
@@ -18,25 +19,11 @@ from bailiwick.crawl import runs
 from bailiwick.crawl.explain import refusals
 from bailiwick.db.tables import domain_progress
 from bailiwick.ledger.events import Event, Subject, latest
-from bailiwick.model.states import Machine, Role
-from bailiwick.model.transitions import APPROVAL, CRAWL, STANDING
+from bailiwick.model.states import Role
 from bailiwick.registry.explain import Explanation, explain
 from bailiwick.registry.records import Domain
 
 _EVENTS = 10
-# verb of a machine -> the command that means it. Verbs of workers and of merging are not typed.
-_COMMANDS = {
-    "approve": "approve {name}",
-    "reject": 'reject {name} --reason "…"',
-    "suspend": 'suspend {name} --reason "…"',
-    "resume": "resume {name}",
-    "resubmit": 'submit {name} --context "…"',
-    "mark_no_funds": "no-funds {name}",
-    "blacklist": 'blacklist {name} --reason "…"',
-    "lift": "blacklist {name} --lift",
-    "refresh": "recrawl {name}",
-    "reset": "reset {name}",
-}
 _SECTIONS = {
     "State": ("approval", "standing", "crawl", "is_trusted", "no_funds_year", "block_reason", "block_reason_code",
               "block_retries", "blacklist_reason", "blacklister", "blacklisted_at", "failure_reason", "retry_after"),
@@ -98,13 +85,8 @@ def _role(app: App, conn: Connection) -> Role:
 
 def _moves(domain: Domain, role: Role) -> list[str]:
     """The commands that would move an axis of this domain, for this role, in the order of the tables."""
-    axes: tuple[tuple[Machine, str], ...] = (
-        (APPROVAL, domain.approval),
-        (STANDING, domain.standing),
-        (CRAWL, domain.crawl),
-    )
-    verbs = dict.fromkeys(move.verb for machine, state in axes for move in machine.moves(state, role))
-    return [f"bailiwick domain {_COMMANDS[verb].format(name=domain.name)}" for verb in verbs if verb in _COMMANDS]
+    found = [verb for machine, state in verbs.axes(domain) for verb in verbs.moves(domain, machine, state, role)]
+    return [f"bailiwick domain {verb.command.format(name=domain.name)}" for verb in found]
 
 
 def _crawl(conn: Connection, domain: Domain) -> dict[str, JsonValue]:

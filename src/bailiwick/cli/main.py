@@ -32,11 +32,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "lease": ("lease:lease", "See who crawls which domains, and end leases."),
     },
     "Look": {
+        "serve": ("serve:serve", "Serve the web interface, and crawl what is approved and due."),
         "status": ("status:status", "Show what is going on, on one screen."),
         "events": ("events:events", "Show the audit trail: who did what, when and why."),
         "doctor": ("doctor:doctor", "Check that everything Bailiwick needs is in order."),
     },
     "Set up": {
+        "member": ("member:member", "Invite, list and disable the people who may log in."),
         "settings": ("settings:settings", "Show and change settings."),
         "db": ("db:db", "Look after the database."),
         "storage": ("storage:storage", "Look after stored bodies and the room they take."),

@@ -1,11 +1,14 @@
 """The engine's desk: everything that it asks of the database, as plain functions for its one database thread."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from pydantic import JsonValue
 from sqlalchemy import Connection
 
 from bailiwick.accounts.members import system_actor
+from bailiwick.base.errors import DiskLowError
 from bailiwick.base.failpoints import failpoint
 from bailiwick.base.settings import Settings
 from bailiwick.crawl import requests, runs, scope, upkeep
@@ -77,6 +80,11 @@ class Desk:
         with self._database.begin() as conn:
             upkeep.run_once(conn)
             outbox.run_once(conn, keep_days=self._settings.outbox.keep_days)
+
+    def tell(self, figures: JsonValue) -> None:
+        """Say how it is going, for whoever watches the workers; on a full disk that can wait."""
+        with suppress(DiskLowError), self._database.begin() as conn:
+            workers.tell(conn, self._me, figures)
 
     def leave(self) -> None:
         """Say good-bye: this worker holds nothing any more."""

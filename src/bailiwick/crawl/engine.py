@@ -143,6 +143,7 @@ class Engine:
         if now - self._controlled >= CONTROL_SECONDS:
             self._controlled = now
             await self._obey()
+            await self._ask(self._desk.tell, self.progress.figures())
         if now - self._renewed >= self._settings.lease.heartbeat_seconds:
             self._renewed = now
             await self._renew()

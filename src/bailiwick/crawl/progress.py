@@ -4,6 +4,8 @@ import time
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
 
+from pydantic import JsonValue
+
 from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.outcomes import Outcome, StopReason
 from bailiwick.crawl.results import Batch, PageResult
@@ -103,6 +105,19 @@ class Progress:
             self._recent.popleft()
         span = min(_RATE_SECONDS, max(now - self.started, 0.1))
         return sum(count for _, count in self._recent) / span
+
+    def figures(self) -> dict[str, JsonValue]:
+        """All of it in a few numbers, for those who watch from elsewhere."""
+        opened = self.open_domains
+        return {
+            "pages": self.pages,
+            "errors": self.errors,
+            "bytes": self.bytes_received,
+            "rate": round(self.rate(), 2),
+            "open": len(opened),
+            "waiting": sum(known.pages_waiting for known in opened),
+            "outcomes": {outcome.value: count for outcome, count in self.outcomes.most_common()},
+        }
 
     @property
     def open_domains(self) -> list[DomainProgress]:

@@ -557,3 +557,38 @@ cross join lateral (
 select p.path, s.state, p.depth, p.retries, p.next_at, p.last_fetched_at, p.last_status, p.last_outcome, p.last_error
 from pages as p join page_states as s on s.domain_id = p.domain_id and s.path_hash = p.path_hash
 where p.domain_id = %(domain_id)s and p.path_hash = %(path_hash)s and p.path = %(path)s
+
+-- name: fetches_logged
+-- The newest fetches of a domain, with what is known of their pages now.
+with logged as materialized (
+    select fetched_at, path_hash, status, outcome, bytes, milliseconds from fetch_log
+    where domain_id = %(domain_id)s and fetched_at <= %(at)s
+      and (fetched_at, path_hash) < (%(at)s, %(path_hash)s)
+    order by fetched_at desc, path_hash desc limit %(limit)s
+)
+select l.fetched_at, l.path_hash, p.path, l.status, l.outcome, l.bytes, l.milliseconds,
+       case when p.last_fetched_at <= l.fetched_at then p.last_error end
+from logged as l left join pages as p on p.domain_id = %(domain_id)s and p.path_hash = l.path_hash
+order by l.fetched_at desc, l.path_hash desc
+
+-- name: errors_logged
+-- The same, of those that failed, looked for among the newest so many.
+with newest as materialized (
+    select fetched_at, path_hash, status, outcome, bytes, milliseconds from fetch_log
+    where domain_id = %(domain_id)s and fetched_at <= %(at)s
+    order by fetched_at desc limit %(most)s
+), logged as (
+    select * from newest
+    where outcome = any(%(errors)s) and (fetched_at, path_hash) < (%(at)s, %(path_hash)s)
+    order by fetched_at desc, path_hash desc limit %(limit)s
+)
+select l.fetched_at, l.path_hash, p.path, l.status, l.outcome, l.bytes, l.milliseconds,
+       case when p.last_fetched_at <= l.fetched_at then p.last_error end
+from logged as l left join pages as p on p.domain_id = %(domain_id)s and p.path_hash = l.path_hash
+order by l.fetched_at desc, l.path_hash desc
+
+-- name: frontier_page
+select path, priority, depth, path_hash, retries, next_at, last_outcome, last_error from pages
+where domain_id = %(domain_id)s and state = 'pending'
+  and (priority, depth, path_hash) > (%(priority)s, %(depth)s, %(path_hash)s)
+order by priority, depth, path_hash limit %(limit)s

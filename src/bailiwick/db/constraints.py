@@ -25,6 +25,7 @@ RULES: dict[str, str] = {
     "jobs_priority_check": "a job's priority goes from 1 to 10",
     "members_name_check": "a member's name is lower case, 1 to 100 characters",
     "members_role_check": "a role is submitter, viewer, reviewer, admin or system",
+    "one_time_links_kind_check": "a one-time link is the operator's first, an invitation or a reset",
     "packs_bytes_check": "a pack's size is never negative",
     "page_requests_kind_check": "a page is asked for as submitted, redirect, recrawl, image or evaluation",
     "page_requests_path_check": "a path starts with / and has at most 2,000 characters",
@@ -38,5 +39,6 @@ RULES: dict[str, str] = {
     "run_domains_budget_check": "a budget is 0 (no limit) or more",
     "run_domains_stop_reason_check": "a run ends for one of the reasons in the list",
     "sitemaps_state_check": "a sitemap is pending, read or failed",
+    "sessions_expiry_check": "a session ends after it began",
     "trust_rules_suffix_check": "a suffix starts with its dot and is lower case",
 }

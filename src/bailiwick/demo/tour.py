@@ -2,21 +2,27 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import psutil
 
 from bailiwick.base.errors import BailiwickError
 from bailiwick.demo.web.running import Running, serve
 from bailiwick.demo.web.sample import sample_web
+from bailiwick.web import PORT
 
 Echo = Callable[[str], None]
 _KILL_AFTER_SECONDS = 2.5
 _STEP_SECONDS = 300
+_UNDECIDED = "town.example"
+"""Left for the web interface."""
 
 
 def run_tour(directory: Path, echo: Echo) -> None:
@@ -26,7 +32,8 @@ def run_tour(directory: Path, echo: Echo) -> None:
 
 
 def _tour(directory: Path, echo: Echo, running: Running) -> None:
-    names = [running.name(host) for host in running.web.hosts]
+    undecided = running.name(_UNDECIDED)
+    names = [name for host in running.web.hosts if (name := running.name(host)) != undecided]
     seeds = directory / "seeds.txt"
     seeds.write_text("# the sample web\n" + "".join(f"{name}\n" for name in names))
     local = ("--resolve", running.resolve)
@@ -45,15 +52,17 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "domain", "list")
     _step(directory, echo, "storage", "verify")
     echo("# Every domain is governed: submitted, reviewed, approved, suspended; each decision has author and reason.")
-    _step(directory, echo, "domain", "submit", "https://WWW.München.de/rathaus", "--context", "City hall")
+    _step(directory, echo, "domain", "submit", f"http://{undecided}/some/page", "--context", "A neighbour")
     _step(directory, echo, "domain", "suspend", first, "--reason", "they asked us to pause")
     _step(directory, echo, "explain", first)
     _step(directory, echo, "events", "--limit", "8")
     echo("# One screen for all of it, one file to take away.")
     _step(directory, echo, "status")
     _step(directory, echo, "db", "backup", "tour.dump")
+    echo("# The same in the browser: one domain waits for review; approve it and watch it being crawled.")
+    _web_interface(directory, echo, *local)
     _step(directory, echo, "db", "stop")
-    echo("# The web interface comes later. docs/tutorial.md goes on from here.")
+    echo("# docs/tutorial.md goes on from here.")
 
 
 def _step(directory: Path, echo: Echo, *arguments: str, live: bool = False, makes: bool = False) -> None:
@@ -93,6 +102,58 @@ def _killed_crawl(directory: Path, echo: Echo, *arguments: str) -> None:
     _expect(shown, process.returncode)
     if not engines:
         raise BailiwickError("the crawl was over before it could be killed")
+
+
+def _web_interface(directory: Path, echo: Echo, *local: str) -> None:
+    """On a terminal it stays until Ctrl-C; elsewhere it only has to get ready."""
+    live = sys.stdout.isatty() and sys.stdin.isatty()
+    with _free_port() as port:
+        arguments = ("serve", "--port", str(port), *local)
+    _say(echo, arguments)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if live else None  # Ctrl-C is for the server alone
+    process = subprocess.Popen(_command(directory, arguments), cwd=directory, stdin=subprocess.DEVNULL,
+                               preexec_fn=_listen_again if live else None)  # fmt: skip  # noqa: PLW1509
+    try:
+        if live:
+            echo("# Open the link that it prints in a browser. Ctrl-C ends the tour.")
+            process.wait()
+        else:
+            _wait_until_ready(process, port)
+            process.send_signal(signal.SIGINT)
+            process.wait(_STEP_SECONDS)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+    _expect("serve", process.returncode)
+
+
+def _listen_again() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int) -> None:
+    deadline = time.monotonic() + _STEP_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise BailiwickError("the web interface did not get ready")
+
+
+@contextmanager
+def _free_port() -> Iterator[int]:
+    """The usual one, or any other if that is taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", PORT))
+        except OSError:
+            probe.bind(("127.0.0.1", 0))
+        yield probe.getsockname()[1]
 
 
 def _say(echo: Echo, arguments: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """Who may do what is no state move. Moves have their roles in `model.transitions`."""
 
-from bailiwick.base.errors import UsageError
+from bailiwick.base.errors import NotAllowedError
 from bailiwick.ledger.events import Actor
 from bailiwick.model.states import Role
 
@@ -11,7 +11,7 @@ SUBMITTERS = DECIDERS | {Role.SUBMITTER}
 
 
 def require(actor: Actor, roles: frozenset[Role]) -> None:
-    """Refuse an actor who has none of these roles, with UsageError."""
+    """Refuse an actor who has none of these roles, with NotAllowedError."""
     if actor.role not in roles:
         who = " or ".join(sorted(roles - {Role.SYSTEM}))
-        raise UsageError(f"{actor.name} ({actor.role}) may not do this", hint=f"this takes the role {who}")
+        raise NotAllowedError(f"{actor.name} ({actor.role}) may not do this", hint=f"this takes the role {who}")

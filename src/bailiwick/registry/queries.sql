@@ -330,3 +330,9 @@ with fresh as materialized (
     from added
 )
 select count(*) from added
+
+-- name: due_next
+-- What sleeps, in the order of waking. Leases have a wake time too, and are passed over.
+select d.name, q.wake_at from crawl_queue as q join domains as d on d.id = q.domain_id
+where q.wake_at is not null and q.worker is null
+order by q.wake_at limit %(limit)s

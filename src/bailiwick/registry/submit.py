@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pydantic import JsonValue
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
@@ -47,6 +48,8 @@ class Submission:
     source: str | None = None
     admit: bool = False
     anonymous: bool = False
+    receipt: str | None = None
+    """What a stranger was given in return, kept with the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,16 @@ def submit(conn: Connection, what: Submission, actor: Actor) -> Submitted:
             return created
         known = get(conn, what.name)  # somebody else was a moment faster
     return _answer_for(conn, known, what, actor)
+
+
+def suggest(conn: Connection, name: DomainName, actor: Actor, *, context: str | None, receipt: str) -> None:
+    """A stranger's word: a new domain waits for review (or a trust rule admits it), a known one only gets an event."""
+    what = Submission(name, context=context, anonymous=True, receipt=receipt)
+    if find(conn, name) is None and _create(conn, what, actor) is not None:
+        return
+    known = get(conn, name)
+    act = Act("suggest", reason=context, details={"receipt": receipt})
+    record(conn, actor, Subject("domain", known.name.name, known.id), act)
 
 
 def submit_url(conn: Connection, url: PageUrl, actor: Actor, *, contact: str | None = None) -> Domain | None:
@@ -141,7 +154,9 @@ def _create(conn: Connection, what: Submission, actor: Actor) -> Submitted | Non
         return None
     key = select(func.hashtextextended(what.name.shared_key, 0)).scalar_subquery()
     conn.execute(insert(crawl_queue).values(domain_id=added, key_hash=key))
-    act = Act(verb, after=state, reason=what.context, details={"rule": rule} if rule else None)
+    told = {"rule": rule, "receipt": what.receipt}
+    details: JsonValue = {name: value for name, value in told.items() if value is not None} or None
+    act = Act(verb, after=state, reason=what.context, details=details)
     record(conn, actor, Subject("domain", what.name.name, added), act)
     lock_queue(conn, [added])
     requeue(conn, [added])

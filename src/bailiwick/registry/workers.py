@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from sqlalchemy import Connection, delete, func, select
+from pydantic import JsonValue
+from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from bailiwick.db.tables import workers
@@ -82,6 +83,12 @@ def register(conn: Connection, worker: WorkerName) -> None:
         .values(row)
         .on_conflict_do_update(index_elements=["name"], set_={"seen_at": func.bailiwick_now()})
     )
+
+
+def tell(conn: Connection, worker: WorkerName, figures: JsonValue) -> None:
+    """Say how it is going, for whoever watches."""
+    told = {"figures": figures, "seen_at": func.bailiwick_now()}
+    conn.execute(update(workers).where(workers.c.name == str(worker)).values(told))
 
 
 def unregister(conn: Connection, worker: WorkerName) -> None:

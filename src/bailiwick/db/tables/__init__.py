@@ -1,5 +1,6 @@
 """The tables, as SQLAlchemy Core knows them. Migrations make them; a test compares both to the letter."""
 
+from bailiwick.db.tables.accounts import one_time_links, sessions
 from bailiwick.db.tables.base import TransactionId, metadata
 from bailiwick.db.tables.crawl import (
     domain_memory,
@@ -33,6 +34,7 @@ __all__ = [
     "jobs",
     "members",
     "metadata",
+    "one_time_links",
     "outbox",
     "outlinks",
     "packs",
@@ -43,6 +45,7 @@ __all__ = [
     "robots_cache",
     "run_domains",
     "runs",
+    "sessions",
     "settings",
     "sitemaps",
     "state_moves",

@@ -28,7 +28,10 @@ members = Table(
     Column("version", BigInteger, nullable=False, server_default=text("1")),
     moment("created_at"),
     moment("updated_at"),
+    Column("password_hash", Text),
+    Column("os_user", Text),
     UniqueConstraint("name", name="members_name_key"),
+    UniqueConstraint("os_user", name="members_os_user_key"),
     CheckConstraint("name = lower(name) and length(name) between 1 and 100", name="members_name_check"),
     CheckConstraint("role in ('submitter', 'viewer', 'reviewer', 'admin', 'system')", name="members_role_check"),
 )

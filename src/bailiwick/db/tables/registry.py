@@ -16,6 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 
 from bailiwick.db.tables.base import TIME, always, metadata, moment
 
@@ -144,28 +145,35 @@ domains = Table(
     ),
     CheckConstraint("retry_after > failed_at", name="domains_retry_check"),
     Index("domains_site_idx", "site", "name"),
-    Index("domains_approval_idx", "approval", "first_seen_at", "id"),
-    Index("domains_standing_idx", "standing", "name", postgresql_where=text("standing <> 'discovered'")),
-    Index("domains_crawl_idx", "crawl", "name", postgresql_where=text("crawl <> 'pending'")),
-    Index("domains_priority_score_idx", text("priority_score desc"), "name"),
+    Index("domains_review_idx", "first_seen_at", "id", postgresql_where=text("approval = 'pending_review'")),
+    # Lists: from the axes to each order. See registry/listing.py.
+    Index("domains_states_idx", *_AXES, "name"),
+    Index("domains_priority_score_idx", *_AXES, text("priority_score desc"), "name"),
     Index(
         "domains_yield_idx",
+        *_AXES,
         text("image_yield_rate desc"),
         "name",
-        *_AXES,
         postgresql_where=text("image_yield_rate is not null"),
     ),
     Index(
         "domains_last_crawled_idx",
+        *_AXES,
         text("last_crawled_at desc"),
         "name",
-        *_AXES,
         postgresql_where=text("last_crawled_at is not null"),
     ),
-    Index("domains_first_seen_idx", text("first_seen_at desc"), "name"),
+    Index("domains_first_seen_idx", *_AXES, text("first_seen_at desc"), "name"),
     Index("domains_last_processed_idx", "last_processed_at", postgresql_where=text("last_processed_at is not null")),
     Index("domains_retry_idx", "retry_after", postgresql_where=text("standing = 'processing_failed'")),
     Index("domains_source_idx", "source", postgresql_where=text("source is not null")),
+    Index(
+        "domains_submitter_idx",
+        "submitted_by",
+        text("first_seen_at desc"),
+        text("id desc"),
+        postgresql_where=text("submitter_type = 'public_user'"),
+    ),
 )
 
 crawl_queue = Table(
@@ -190,6 +198,7 @@ crawl_queue = Table(
     Index("crawl_queue_ready_idx", "ready_key", postgresql_where=text("ready_key is not null and not is_new")),
     Index("crawl_queue_new_idx", "ready_key", postgresql_where=text("ready_key is not null and is_new")),
     Index("crawl_queue_wake_idx", "wake_at", postgresql_where=text("wake_at is not null")),
+    Index("crawl_queue_sleep_idx", "wake_at", postgresql_where=text("wake_at is not null and worker is null")),
     Index("crawl_queue_live_idx", "key_hash", postgresql_where=text("worker is not null")),
     Index("crawl_queue_parked_idx", "key_hash", text("prio desc"), postgresql_where=text("is_parked")),
     Index("crawl_queue_worker_idx", "worker", "wake_at", postgresql_where=text("worker is not null")),
@@ -262,5 +271,6 @@ workers = Table(
     always("process_started", Double),
     moment("started_at"),
     moment("seen_at"),
+    Column("figures", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
     Index("workers_machine_idx", "machine"),
 )

@@ -225,6 +225,7 @@ def report(pages: Sequence[Page], samples: Samples, out: Path) -> None:
     )
     print(f"of which the client and an empty answer: {statistics.median(samples['/healthz']):.1f} ms")
     title = "The slowest page of each kind at a million domains"
+    out.mkdir(parents=True, exist_ok=True)
     (out / "web.svg").write_text(bars(title, rows, unit="p95 of milliseconds a request; wanted: under 150"))
 
 

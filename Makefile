@@ -72,7 +72,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --without-pip $(VENV)
 
 $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[content]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt

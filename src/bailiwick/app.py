@@ -18,6 +18,7 @@ from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
+from bailiwick.model.names import DomainName
 from bailiwick.ports import BodyStore
 
 T = TypeVar("T")
@@ -90,6 +91,11 @@ class App:
         from bailiwick.store.shelf import Shelf
 
         return PackStore(Shelf(self.database, self.place.data / "packs", machine_id(), self.settings.storage))
+
+    def domain_name(self, given: str) -> DomainName:
+        """The domain that a person means, by the settings for names. NameRefusedError if it may not be one."""
+        names = self.settings.names
+        return DomainName.parse(given, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
 
     def actor(self, conn: Connection) -> Actor:
         """The member in whose name this process acts."""

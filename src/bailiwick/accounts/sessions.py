@@ -25,6 +25,8 @@ class Session:
     id: int
     actor: Actor
     token_hash: bytes
+    is_stale: bool = False
+    """It was not noted for a while that it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,22 @@ def open_session(
 
 def find(conn: Connection, token: str) -> Session | None:
     """The open session of this word, of a member who may act."""
+    late = sessions.c.seen_at < _NOW - func.make_interval(0, 0, 0, 0, 0, 0, _SEEN_SECONDS)
     row = conn.execute(
-        select(sessions.c.id, sessions.c.token_hash, members.c.id.label("member_id"), members.c.name, members.c.role)
+        select(
+            sessions.c.id,
+            sessions.c.token_hash,
+            late.label("is_stale"),
+            members.c.id.label("member_id"),
+            members.c.name,
+            members.c.role,
+        )
         .join(members, members.c.id == sessions.c.member_id)
         .where(sessions.c.token_hash == kept(token), _is_open())
     ).one_or_none()
-    return Session(row.id, Actor(row.member_id, row.name, Role(row.role)), row.token_hash) if row is not None else None
+    if row is None:
+        return None
+    return Session(row.id, Actor(row.member_id, row.name, Role(row.role)), row.token_hash, row.is_stale)
 
 
 def still_open(conn: Connection, hashes: Collection[bytes]) -> dict[bytes, Role]:
@@ -86,12 +98,6 @@ def still_open(conn: Connection, hashes: Collection[bytes]) -> dict[bytes, Role]
         .where(sessions.c.token_hash.in_(hashes), _is_open())
     )
     return {bytes(row.token_hash): Role(row.role) for row in conn.execute(query)}
-
-
-def is_stale(conn: Connection, session_id: int) -> bool:
-    """Whether it should be noted that the session is used."""
-    late = sessions.c.seen_at < _NOW - func.make_interval(0, 0, 0, 0, 0, 0, _SEEN_SECONDS)
-    return conn.execute(select(exists().where(sessions.c.id == session_id, late))).scalar_one()
 
 
 def touch(conn: Connection, session_id: int) -> None:

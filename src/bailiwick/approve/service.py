@@ -39,11 +39,11 @@ def approve(
     return get(conn, domain.name)
 
 
-def reject(conn: Connection, domain: Domain, actor: Actor, *, reason: str) -> Domain:
+def reject(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     return _decide(conn, domain, "reject", actor, reason)
 
 
-def suspend(conn: Connection, domain: Domain, actor: Actor, *, reason: str) -> Domain:
+def suspend(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     """Stop crawling it; a worker that is at it stops within seconds."""
     return _decide(conn, domain, "suspend", actor, reason)
 
@@ -67,7 +67,7 @@ def set_trust(conn: Connection, domain: Domain, actor: Actor, *, trusted: bool, 
     return get(conn, domain.name)
 
 
-def blacklist(conn: Connection, domain: Domain, actor: Actor, *, reason: str) -> Domain:
+def blacklist(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     changes = {
         "blacklisted_by": actor.id,
         "blacklisted_at": _NOW,

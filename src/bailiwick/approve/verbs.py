@@ -1,7 +1,7 @@
 """What people can do to a domain now: the moves of its axes by the tables, and the deeds that move no state."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from sqlalchemy import Connection, func, select
 
@@ -14,7 +14,11 @@ from bailiwick.registry.permission import DECIDERS, SUBMITTERS
 from bailiwick.registry.records import Domain
 from bailiwick.registry.submit import Submission, submit
 
-Deed = Callable[[Connection, Domain, Actor, str | None], Domain]
+
+class Deed(Protocol):
+    """What is done to a domain, in an actor's name. Errors: those of `approve.service`."""
+
+    def __call__(self, conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +73,7 @@ def possible(domain: Domain, role: Role) -> dict[str, Verb]:
     return {verb.name: verb for verb in (*moved, *deeds(domain, role))}
 
 
-def _approve(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.approve(conn, domain, actor, reason=reason)
-
-
-def _reject(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.reject(conn, domain, actor, reason=reason or "")
-
-
-def _suspend(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.suspend(conn, domain, actor, reason=reason or "")
-
-
-def _resume(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.resume(conn, domain, actor, reason=reason)
-
-
-def _resubmit(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
+def _resubmit(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     if not (reason or "").strip():
         raise UsageError("submitting it again needs a reason", hint="say what has changed")
     done = submit(conn, Submission(domain.name, context=reason), actor)
@@ -94,36 +82,20 @@ def _resubmit(conn: Connection, domain: Domain, actor: Actor, reason: str | None
     return done.domain
 
 
-def _mark_no_funds(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
+def _mark_no_funds(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     year = int(conn.execute(select(func.date_part("year", func.bailiwick_now()))).scalar_one())
     return service.mark_no_funds(conn, domain, actor, year=year, reason=reason)
 
 
-def _blacklist(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.blacklist(conn, domain, actor, reason=reason or "")
-
-
-def _lift(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.lift_blacklist(conn, domain, actor, reason=reason)
-
-
-def _recrawl(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.recrawl(conn, domain, actor, reason=reason)
-
-
-def _reset(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
-    return service.reset(conn, domain, actor, reason=reason)
-
-
-def _trust(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
+def _trust(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     return service.set_trust(conn, domain, actor, trusted=True, reason=reason)
 
 
-def _distrust(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
+def _distrust(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     return service.set_trust(conn, domain, actor, trusted=False, reason=reason)
 
 
-def _note(conn: Connection, domain: Domain, actor: Actor, reason: str | None) -> Domain:
+def _note(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None) -> Domain:
     return service.note(conn, domain, actor, text=reason or "")
 
 
@@ -131,17 +103,24 @@ def _note(conn: Connection, domain: Domain, actor: Actor, reason: str | None) ->
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for verb in (
-        Verb("approve", "Approve", "approve {name}", _approve),
-        Verb("reject", "Reject", 'reject {name} --reason "…"', _reject, needs_reason=True, is_grave=True),
-        Verb("suspend", "Suspend", 'suspend {name} --reason "…"', _suspend, needs_reason=True, is_grave=True),
-        Verb("resume", "Resume", "resume {name}", _resume),
+        Verb("approve", "Approve", "approve {name}", service.approve),
+        Verb("reject", "Reject", 'reject {name} --reason "…"', service.reject, needs_reason=True, is_grave=True),
+        Verb("suspend", "Suspend", 'suspend {name} --reason "…"', service.suspend, needs_reason=True, is_grave=True),
+        Verb("resume", "Resume", "resume {name}", service.resume),
         Verb("resubmit", "Submit again", 'submit {name} --context "…"', _resubmit, needs_reason=True),
         Verb("mark_no_funds", "No funds this year", "no-funds {name}", _mark_no_funds, wants_reason=True),
-        Verb("blacklist", "Blacklist", 'blacklist {name} --reason "…"', _blacklist, needs_reason=True, is_grave=True),
-        Verb("lift", "Lift blacklist", "blacklist {name} --lift", _lift, wants_reason=True),
-        Verb("refresh", "Re-crawl", "recrawl {name}", _recrawl),
-        Verb("reset", "Reset and re-crawl", "reset {name}", _reset),
-        Verb("recrawl", "Re-crawl", "recrawl {name}", _recrawl),
+        Verb(
+            "blacklist",
+            "Blacklist",
+            'blacklist {name} --reason "…"',
+            service.blacklist,
+            needs_reason=True,
+            is_grave=True,
+        ),
+        Verb("lift", "Lift blacklist", "blacklist {name} --lift", service.lift_blacklist, wants_reason=True),
+        Verb("refresh", "Re-crawl", "recrawl {name}", service.recrawl),
+        Verb("reset", "Reset and re-crawl", "reset {name}", service.reset),
+        Verb("recrawl", "Re-crawl", "recrawl {name}", service.recrawl),
         Verb("trust", "Trust", "trust {name}", _trust, wants_reason=True),
         Verb("distrust", "Trust no longer", "trust {name} --off", _distrust, wants_reason=True),
         Verb("note", "Add note", 'note {name} "…"', _note, needs_reason=True),

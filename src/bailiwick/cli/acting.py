@@ -71,19 +71,13 @@ def warn(warnings: Sequence[str]) -> None:
         click.echo(f"warning: {printable(warning)}", err=True)
 
 
-def parse_name(given: str, app: App) -> DomainName:
-    """The name that comes in, by the settings for names. NameRefusedError if it may not be one."""
-    names = app.settings.names
-    return DomainName.parse(given, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
-
-
 def find_named(conn: Connection, given: str, app: App) -> Domain:
     """The record of a domain that is named as a person would. NameRefusedError, NotFoundError.
 
     As it stands first: a private name or a sub-domain that came in under other settings can still be named.
     """
     exact = DomainName.parse(given, allow_private=True)
-    return find(conn, exact) or get(conn, parse_name(given, app))
+    return find(conn, exact) or get(conn, app.domain_name(given))
 
 
 def outlook(domain: Domain) -> str:

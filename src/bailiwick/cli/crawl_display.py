@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bailiwick.cli.output import printable, size
+from bailiwick.base.amounts import size
+from bailiwick.cli.output import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bailiwick.cli.output import printable, size
+from bailiwick.base.amounts import size
+from bailiwick.cli.output import printable
 
 if TYPE_CHECKING:
     from bailiwick.crawl.progress import DomainProgress, Progress

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 from sqlalchemy import text
 
+from bailiwick.base.amounts import size
 from bailiwick.base.errors import UsageError
 from bailiwick.cli.context import Session, json_option, pass_session
-from bailiwick.cli.output import show_facts, size
+from bailiwick.cli.output import show_facts
 from bailiwick.db import schema
 from bailiwick.db.embedded import binaries as binaries_
 from bailiwick.db.embedded.server import EmbeddedServer, postmaster_pid

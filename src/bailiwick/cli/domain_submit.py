@@ -4,7 +4,7 @@ import click
 
 from bailiwick.app import App
 from bailiwick.base.errors import ConflictError
-from bailiwick.cli.acting import for_each, names_argument, outlook, parse_name, warn
+from bailiwick.cli.acting import for_each, names_argument, outlook, warn
 from bailiwick.cli.context import Session, pass_session, profile_option, text
 from bailiwick.registry.explain import explain_refusal
 from bailiwick.registry.records import Domain
@@ -39,7 +39,7 @@ def submit(
 
     def act(given: str) -> str:
         what = Submission(
-            parse_name(given, app), context=context, max_crawl_depth=depth, profile=profile, admit=approve
+            app.domain_name(given), context=context, max_crawl_depth=depth, profile=profile, admit=approve
         )
         return submitted_line(submit_to(app, what))
 

@@ -5,12 +5,12 @@ from sqlalchemy import Connection
 
 from bailiwick.app import App
 from bailiwick.base.errors import NameRefusedError, NotFoundError
-from bailiwick.cli.acting import find_named, parse_name
+from bailiwick.cli.acting import find_named
 from bailiwick.cli.context import Session, json_option, pass_session
 from bailiwick.cli.output import Row, show_facts, stamp
 from bailiwick.crawl.explain import explain_page
 from bailiwick.model.urls import PageUrl, UrlRules
-from bailiwick.pipeline.worker import product, user_agent
+from bailiwick.net.agent import product, user_agent
 from bailiwick.registry.explain import explain as ask
 from bailiwick.registry.records import Domain
 
@@ -32,7 +32,7 @@ def explain(session: Session, *, what: str, as_json: bool) -> None:
             domain = find_named(conn, what, app)
             name = domain.name
         except NotFoundError:
-            name = parse_name(what, app)
+            name = app.domain_name(what)
         found = ask(conn, name)
         page = _page(conn, domain, what, app) if domain is not None else {}
     facts: Row = {

@@ -70,16 +70,6 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def size(count: int) -> str:
-    """Bytes for people."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
-
-
 def printable(text: str) -> str:
     """Text from outside, so that it cannot move the cursor, forge a column or a line."""
     return "".join(character if character.isprintable() else " " for character in text)

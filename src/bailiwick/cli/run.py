@@ -2,10 +2,11 @@
 
 import click
 
+from bailiwick.base.amounts import size
 from bailiwick.base.errors import NotFoundError
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
 from bailiwick.cli.job import run_row
-from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, size, stamp
+from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, stamp
 from bailiwick.crawl import jobs, runs
 
 _COLUMNS = ("id", "job", "started", "ended", "domains", "open", "pages", "errors", "fetched")

@@ -35,12 +35,15 @@ def serve(session: Session, *, host: str, port: int, no_worker: bool, resolves: 
     part = supervise(lambda text: click.echo(text, err=True), "web", *(() if no_worker else ("worker",)))
     if isinstance(part, int):
         return 0 if part == INTERRUPTED else part
-    from bailiwick.cli.serve_run import run_web, run_worker
 
     try:
         if part == "worker":
+            from bailiwick.cli.serve_worker import run_worker
+
             bound.close()
             return run_worker(session, addresses, parent=parent)
+        from bailiwick.cli.serve_web import run_web
+
         return run_web(session, bound, host, has_worker=not no_worker, parent=parent)
     except KeyboardInterrupt:  # told to stop before it could listen: that is no error
         return INTERRUPTED

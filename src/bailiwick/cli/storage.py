@@ -6,9 +6,10 @@ from dataclasses import asdict
 import click
 
 from bailiwick.app import App
+from bailiwick.base.amounts import size
 from bailiwick.cli.acting import find_named
 from bailiwick.cli.context import Session, json_option, pass_session, text
-from bailiwick.cli.output import Row, show_facts, show_rows, size
+from bailiwick.cli.output import Row, show_facts, show_rows
 from bailiwick.cli.progress import progress
 from bailiwick.registry.workers import machine_id
 from bailiwick.store.packs import PackStore

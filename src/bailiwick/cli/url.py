@@ -6,7 +6,7 @@ import click
 
 from bailiwick.app import App
 from bailiwick.base.errors import NotFoundError, UsageError
-from bailiwick.cli.acting import for_each, outlook, parse_name
+from bailiwick.cli.acting import for_each, outlook
 from bailiwick.cli.context import Session, pass_session, text
 from bailiwick.cli.domain_submit import context_option, standing_against, submitted_line
 from bailiwick.model.urls import PageUrl, UrlRules
@@ -93,7 +93,7 @@ def _submission(page: PageUrl, context: str | None) -> Submission:
 
 def _parse(given: str, app: App) -> PageUrl:
     page = PageUrl.parse(given, rules=UrlRules(allow_private=app.settings.names.allow_private))
-    governed = parse_name(given, app)
+    governed = app.domain_name(given)
     if governed != page.domain:
         # A wish holds the path alone: it would be looked for on another host.
         raise UsageError(

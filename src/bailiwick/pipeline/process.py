@@ -1,4 +1,4 @@
-"""What a process that crawls for hours asks of its system and its interpreter."""
+"""What a process that crawls or serves for hours asks of its system and its interpreter."""
 
 import ctypes
 import gc

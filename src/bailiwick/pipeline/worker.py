@@ -2,20 +2,18 @@
 
 import asyncio
 import os
-import re
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from bailiwick import __version__
 from bailiwick.app import App
-from bailiwick.base.sections import CrawlSettings
 from bailiwick.crawl.desk import Desk, reserve
 from bailiwick.crawl.engine import Engine, Wanted
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.tools import Tools
 from bailiwick.model.urls import LinkJoiner, UrlRules
+from bailiwick.net.agent import product, user_agent
 from bailiwick.net.client import HttpFetcher
 from bailiwick.net.credentials import Credentials
 from bailiwick.net.guard import Guard, Resolve
@@ -107,16 +105,3 @@ async def _stop_with_parent(engine: Engine, parent: int) -> None:
     while os.getppid() == parent:
         await asyncio.sleep(_ORPHAN_SECONDS)
     engine.stop(StopReason.SHUTDOWN)
-
-
-def user_agent(settings: CrawlSettings) -> str:
-    """Who we say we are: the product, and how to reach its operator."""
-    if settings.user_agent:
-        return settings.user_agent
-    return f"Bailiwick/{__version__}" + (f" (+{settings.contact})" if settings.contact else "")
-
-
-def product(agent: str) -> str:
-    """The name by which robots.txt knows us: the User-Agent's first word, without its version."""
-    found = re.match(r"[A-Za-z_-]+", agent)
-    return found[0] if found else "Bailiwick"

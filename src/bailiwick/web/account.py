@@ -10,6 +10,7 @@ from bailiwick.accounts.passwords import SHORTEST
 from bailiwick.base.errors import NotFoundError, UsageError
 from bailiwick.web.limits import turn
 from bailiwick.web.login import later, too_many
+from bailiwick.web.shown import sentence
 from bailiwick.web.visits import Member, Sent, Visit
 
 router = APIRouter(prefix="/account")
@@ -37,7 +38,7 @@ def change_password(here: Member, form: Sent) -> Response:
             )
     except UsageError as error:
         limits.add(whose)
-        says = error.message[:1].upper() + error.message[1:] + (f": {error.hint}." if error.hint else ".")
+        says = sentence(error.message, error.hint)
         return _page(here, status=400, error=says)
     return here.go("/account", said="The password is changed; every other session of yours has ended.")
 

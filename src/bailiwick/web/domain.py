@@ -15,7 +15,7 @@ from bailiwick.crawl import listing, runs
 from bailiwick.crawl.explain import explain_page, refusals
 from bailiwick.ledger.events import Subject, latest
 from bailiwick.model.names import DomainName
-from bailiwick.pipeline.worker import product, user_agent
+from bailiwick.net.agent import product, user_agent
 from bailiwick.registry import watching
 from bailiwick.registry.explain import explain
 from bailiwick.registry.permission import DECIDERS
@@ -97,7 +97,7 @@ def act(here: Member, name: str, verb: str, form: Sent) -> Response:
         reason = form.text("reason") or None
         if wanted.needs_reason and reason is None:
             raise UsageError(f"{wanted.label.lower()} needs a reason", hint="say why, in a few words")
-        now = wanted.do(conn, domain, here.actor, reason)
+        now = wanted.do(conn, domain, here.actor, reason=reason)
     said = _SAID[verb].format(name=now.name)
     if verb in ("approve", "trust") and domain.approval != "approved" and now.refusal is None:
         said = f"{said} {_started(here)}"

@@ -9,6 +9,7 @@ from bailiwick.accounts.passwords import SHORTEST
 from bailiwick.base.errors import BailiwickError, NotFoundError, UsageError
 from bailiwick.ledger.events import Actor
 from bailiwick.web.limits import network_of, turn
+from bailiwick.web.shown import sentence
 from bailiwick.web.visits import Anybody, Member, Sent, Visit, inside
 
 router = APIRouter()
@@ -70,7 +71,7 @@ def accept(here: Anybody, word: str, form: Sent) -> Response:
     except BailiwickError as error:
         if isinstance(error, NotFoundError) or error.http_status >= 500:
             raise
-        says = error.message[:1].upper() + error.message[1:] + (f": {error.hint}." if error.hint else ".")
+        says = sentence(error.message, error.hint)
         return here.page("welcome.html", status=400, link=link, word=word, name=name, error=says, shortest=SHORTEST)
     _open(here, actor)
     return here.go("/", said=f"Welcome, {actor.name}.")

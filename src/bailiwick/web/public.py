@@ -12,7 +12,7 @@ from bailiwick.ledger import settings as kept_settings
 from bailiwick.registry.submit import suggest
 from bailiwick.web.limits import network_of
 from bailiwick.web.login import later
-from bailiwick.web.submit import governed_name
+from bailiwick.web.shown import sentence
 from bailiwick.web.visits import Anybody, Sent, Visit
 
 router = APIRouter(prefix="/suggest")
@@ -31,9 +31,9 @@ def take(here: Anybody, form: Sent) -> Response:
     _refuse_unless_wanted(here)
     given = {"url": form.text("url", limit=2500), "context": form.text("context", limit=1000)}
     try:
-        name = governed_name(here.site.app, given["url"])
+        name = here.site.app.domain_name(given["url"])
     except NameRefusedError as error:
-        says = error.message[:1].upper() + error.message[1:] + "."
+        says = sentence(error.message)
         return here.page("suggest.html", status=400, given=given, error=says, receipt=None)
     site, whom = here.site, network_of(here.address)
     wait = max(site.suggestions.wait_seconds(whom), site.all_suggestions.wait_seconds("all"))

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import uvicorn
 
 from bailiwick.app import App
+from bailiwick.pipeline.process import prepare_process
 from bailiwick.web.site import Serving, Site, make_site
 
 _GRACE_SECONDS = 5
@@ -34,6 +35,7 @@ def serve(app: App, bound: socket.socket, serving: Serving, *, parent: int | Non
         timeout_keep_alive=30,
         limit_concurrency=2000,
     )
+    prepare_process()  # a look through all that is loaded would keep everybody waiting for a tenth of a second
     server = _Server(config, site)
     runner_factory = config.get_loop_factory()
     with asyncio.Runner(loop_factory=runner_factory) as runner:

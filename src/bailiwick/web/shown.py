@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup, escape
 
-from bailiwick.registry.overview import CAP
-
 _WIDTH, _HEIGHT = 240, 48
 NOTHING = "\N{EN DASH}"
 _DID = {
@@ -28,16 +26,19 @@ def when(moment: datetime | None) -> Markup:
     """A time to the minute, with all of it for machines."""
     if moment is None:
         return escape(NOTHING)
-    utc = moment.astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(f"{utc:%Y-%m-%dT%H:%M:%SZ}", f"{utc:%Y-%m-%d %H:%M}")
+    return _time(moment, "%Y-%m-%d %H:%M")
 
 
 def exactly(moment: datetime | None) -> Markup:
     """A time to the second."""
     if moment is None:
         return escape(NOTHING)
+    return _time(moment, "%Y-%m-%d %H:%M:%S")
+
+
+def _time(moment: datetime, look: str) -> Markup:
     utc = moment.astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(f"{utc:%Y-%m-%dT%H:%M:%SZ}", f"{utc:%Y-%m-%d %H:%M:%S}")
+    return Markup('<time datetime="{}">{}</time>').format(f"{utc:%Y-%m-%dT%H:%M:%SZ}", utc.strftime(look))
 
 
 def number(value: float | None) -> str:
@@ -47,18 +48,9 @@ def number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 
 
-def capped(count: int) -> str:
-    return f"{CAP:,}+" if count > CAP else f"{count:,}"
-
-
-def size(count: int | None) -> str:
-    """Bytes for people."""
-    amount = float(count or 0)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
+def sentence(message: str, hint: str | None = None) -> str:
+    """An error's own words, as a page says them."""
+    return f"{message[:1].upper()}{message[1:]}: {hint}." if hint else f"{message[:1].upper()}{message[1:]}."
 
 
 def words(name: object) -> str:

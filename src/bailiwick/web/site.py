@@ -16,8 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bailiwick import __version__
 from bailiwick.app import App
+from bailiwick.base.amounts import size
 from bailiwick.base.errors import BailiwickError, NotFoundError
 from bailiwick.base.telemetry import LogEvent, logger
+from bailiwick.registry import overview
 from bailiwick.web import shown
 from bailiwick.web.assets import Assets
 from bailiwick.web.limits import Bucket, LoginLimits
@@ -110,9 +112,10 @@ def _environment(assets: Assets) -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.globals |= {"asset": assets.url, "version": __version__}
-    for filter_ in (shown.when, shown.exactly, shown.number, shown.capped, shown.size, shown.words, shown.did,
+    for filter_ in (shown.when, shown.exactly, shown.number, shown.words, shown.did,
                     shown.worker, shown.value, shown.sparkline):  # fmt: skip
         made.filters[filter_.__name__] = filter_
+    made.filters |= {"capped": overview.shown, "size": lambda count: size(count or 0)}
     return made
 
 

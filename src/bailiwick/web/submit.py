@@ -3,12 +3,11 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from bailiwick.app import App
 from bailiwick.base.errors import BailiwickError, NotAllowedError
-from bailiwick.model.names import DomainName
 from bailiwick.model.states import Role
 from bailiwick.registry.permission import SUBMITTERS
 from bailiwick.registry.submit import Answer, Submission, Submitted, submit
+from bailiwick.web.shown import sentence
 from bailiwick.web.visits import Form, Member, Sent, Visit
 
 router = APIRouter()
@@ -32,23 +31,17 @@ def hand_in(here: Member, form: Sent) -> Response:
     except BailiwickError as error:
         if error.http_status >= 500:
             raise
-        says = error.message[:1].upper() + error.message[1:] + "."
+        says = sentence(error.message)
         return here.page("submit.html", status=error.http_status, given=given, error=says, known=None)
     if done.answer in (Answer.SUBMITTED, Answer.RESUBMITTED, Answer.ADMITTED):
         return here.go(f"/domains/{done.domain.name}", said=_said(done), domain=done.domain.name.name)
     return here.page("submit.html", status=409, given=given, error=None, known=_known(here, done))
 
 
-def governed_name(app: App, given: str) -> DomainName:
-    """The domain of what was typed, by the settings for names. NameRefusedError if it may not be one."""
-    names = app.settings.names
-    return DomainName.parse(given, allow_private=names.allow_private, collapse_subdomains=names.collapse_subdomains)
-
-
 def _submission(here: Visit, form: Form, given: dict[str, str]) -> Submission:
     depth = given["depth"] or "3"
     return Submission(
-        governed_name(here.site.app, given["url"]),
+        here.site.app.domain_name(given["url"]),
         context=given["context"] or None,
         max_crawl_depth=int(depth) if depth.isascii() and depth.isdigit() else -1,
         admit=here.role is Role.ADMIN and form.text("admit") == "yes",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote, unquote
@@ -14,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from bailiwick.accounts import sessions
 from bailiwick.accounts.secrets import new_secret
 from bailiwick.accounts.sessions import Session
-from bailiwick.base.errors import NotAllowedError
+from bailiwick.base.errors import DiskLowError, NotAllowedError
 from bailiwick.ledger.events import Actor
 from bailiwick.model.states import Role
 from bailiwick.web import forgery
@@ -100,10 +101,10 @@ class Visit:
         body = self.site.render(template, {**(values or {}), **more, "visit": self, "note": self._take_note()})
         return self._sent(HTMLResponse(body, status, headers={"Vary": "HX-Request, Cookie"}))
 
-    def go(self, where: str, *, said: str | None = None, domain: str | None = None, bad: bool = False) -> Response:
+    def go(self, where: str, *, said: str | None = None, domain: str | None = None) -> Response:
         """On to another page of ours, with something said there."""
         if said is not None:
-            note: JsonValue = {"says": said[:600], "domain": domain, "bad": bad}
+            note: JsonValue = {"says": said[:600], "domain": domain}
             self.cookies[_NOTE] = quote(json.dumps(note))
         if self.is_fragment:
             return self._sent(Response(status_code=204, headers={"HX-Redirect": quote(where, safe=_IN_URLS)}))
@@ -140,7 +141,6 @@ class Visit:
         return {
             "says": _printable(note["says"]),
             "domain": _printable(domain) if isinstance(domain, str) else None,
-            "bad": note.get("bad") is True,
         }
 
     def _sent(self, answer: Response) -> Response:
@@ -167,10 +167,9 @@ def visit(request: Request) -> Visit:
         database = site.app.database
         with database.read() as conn:
             found.session = sessions.find(conn, token)
-            is_stale = found.session is not None and sessions.is_stale(conn, found.session.id)
         found.token = token
-        if found.session is not None and is_stale:
-            with database.begin() as conn:
+        if found.session is not None and found.session.is_stale:
+            with suppress(DiskLowError), database.begin() as conn:  # on a full disk people can still look
                 sessions.touch(conn, found.session.id)
     return found
 

@@ -1,6 +1,5 @@
-"""The two processes of `bailiwick serve`: the web interface, and the worker beside it."""
+"""The web interface of `bailiwick serve`, in a process of its own."""
 
-import asyncio
 import ipaddress
 import socket
 
@@ -10,9 +9,6 @@ from bailiwick.accounts import service
 from bailiwick.accounts.links import HOURS, Kind
 from bailiwick.accounts.members import local_admin
 from bailiwick.cli.context import Session
-from bailiwick.crawl.engine import Engine, Wanted
-from bailiwick.net.guard import Resolve
-from bailiwick.pipeline.worker import Order, work
 from bailiwick.web.listening import address_of
 from bailiwick.web.server import serve as serve_on
 from bailiwick.web.site import Serving
@@ -29,18 +25,6 @@ def run_web(session: Session, bound: socket.socket, host: str, *, has_worker: bo
     _tell(address, word, host=host)
     serve_on(app, bound, Serving(host, has_worker=has_worker), parent=parent)
     return 0
-
-
-def run_worker(session: Session, resolves: tuple[Resolve, ...], *, parent: int) -> int:
-    """Crawl whatever is approved and due, until it is told to stop."""
-    app = session.app.create()
-    app.patiently(lambda: app.settings)
-    work(app, Order(Wanted(stays=True), resolves, parent=parent), _watch)
-    return 0
-
-
-async def _watch(engine: Engine) -> None:  # noqa: ARG001 - the dashboard shows it
-    await asyncio.Event().wait()
 
 
 def _tell(address: str, word: str | None, *, host: str) -> None:

@@ -202,7 +202,7 @@ def test_a_button_is_there_if_and_only_if_it_works(land: Land, approval: str) ->
                 for role in (Role.SUBMITTER, Role.ADMIN):
                     for verb in verbs.possible(domain, role).values():
                         with conn.begin_nested() as tried:
-                            verb.do(conn, domain, land.member(role), "why not")
+                            verb.do(conn, domain, land.member(role), reason="why not")
                             tried.rollback()
             if (standing, crawl) in (("discovered", "pending"), ("blacklisted", "exhausted")):
                 _compare(land, domain)

@@ -2,6 +2,15 @@
 
 from bailiwick.db.tables.accounts import one_time_links, sessions
 from bailiwick.db.tables.base import TransactionId, metadata
+from bailiwick.db.tables.content import (
+    export_cursors,
+    items,
+    model_calls,
+    outbox_readers,
+    page_parses,
+    page_snapshots,
+    snapshot_history,
+)
 from bailiwick.db.tables.crawl import (
     domain_memory,
     fetch_log,
@@ -28,17 +37,23 @@ __all__ = [
     "domain_progress",
     "domains",
     "events",
+    "export_cursors",
     "fetch_log",
     "host_gates",
+    "items",
     "job_domains",
     "jobs",
     "members",
     "metadata",
+    "model_calls",
     "one_time_links",
     "outbox",
+    "outbox_readers",
     "outlinks",
     "packs",
+    "page_parses",
     "page_requests",
+    "page_snapshots",
     "pages",
     "parse_queue",
     "refused_links",
@@ -48,6 +63,7 @@ __all__ = [
     "sessions",
     "settings",
     "sitemaps",
+    "snapshot_history",
     "state_moves",
     "trust_rules",
     "workers",

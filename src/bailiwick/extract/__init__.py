@@ -1,0 +1,1 @@
+"""A fetched body in; content, relevance and items out, once for each distinct content."""

@@ -10,7 +10,7 @@ KILLS ?= 200
 INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs screenshots chaos bench-start bench-registry bench-sites bench-crawl bench-web \
+.PHONY: help demo test check format docs screenshots chaos bench-start bench-registry bench-sites bench-crawl bench-web bench-content \
   constraints clean
 
 help:  ## Show this list
@@ -55,6 +55,9 @@ bench-crawl: $(VENV)/dev.stamp $(PEERS)/bench.stamp  ## Race Scrapy and Crawlee;
 
 bench-web: $(VENV)/dev.stamp  ## Measure every page at a million domains, and 200 open dashboards; ARGS="--keep DIR"
 	$(BIN)/python -m benchmarks.web $(ARGS)
+
+bench-content: $(VENV)/dev.stamp  ## Measure the parse stage: content and relevance of stored pages; ARGS="--pages 300"
+	$(BIN)/python -m benchmarks.content $(ARGS)
 
 constraints: $(VENV)/dev.stamp $(PEERS)/bench.stamp  ## Write constraints.txt from what is installed
 	{ $(PYTHON) -m pip --python $(BIN)/python freeze --exclude-editable --exclude pip && \

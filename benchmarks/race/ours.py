@@ -70,7 +70,7 @@ class Project:
 
 
 def crawl_command(web: Served, *arguments: str) -> Sequence[str | Path]:
-    return [PROGRAM, "-q", "crawl", *arguments, "--resolve", web.resolve, "--user-agent", AGENT, "--json"]
+    return [PROGRAM, "-q", "crawl", *arguments, "--no-parse", "--resolve", web.resolve, "--user-agent", AGENT, "--json"]
 
 
 @contextmanager

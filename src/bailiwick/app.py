@@ -16,9 +16,12 @@ from bailiwick.base.retry import retrying
 from bailiwick.base.settings import Loaded, Settings, load
 from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
+from bailiwick.extract import markdown
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
+from bailiwick.model.profile_files import DIRECTORY, list_profiles
+from bailiwick.model.profiles import Profile
 from bailiwick.ports import BodyStore
 
 T = TypeVar("T")
@@ -91,6 +94,25 @@ class App:
         from bailiwick.store.shelf import Shelf
 
         return PackStore(Shelf(self.database, self.place.data / "packs", machine_id(), self.settings.storage))
+
+    @property
+    def profiles_directory(self) -> Path:
+        """Where the profiles of one's own are, if there are any."""
+        return self.place.root / DIRECTORY
+
+    def profiles(self) -> dict[str, Profile]:
+        """The profiles that can be read, by name."""
+        found = list_profiles(self.profiles_directory)
+        return {listed.name: listed.profile for listed in found if listed.profile is not None}
+
+    def profile_marks(self) -> dict[str, int]:
+        """What tells a profile from what it was, by name."""
+        return {name: profile.mark for name, profile in self.profiles().items()}
+
+    def say_what_is_missing(self) -> None:
+        """Of the libraries that parsing makes use of."""
+        if not markdown.is_available():
+            self.say('no markdown, and relevance by keywords alone: pip install "bailiwick[content]" adds the rest')
 
     def domain_name(self, given: str) -> DomainName:
         """The domain that a person means, by the settings for names. NameRefusedError if it may not be one."""

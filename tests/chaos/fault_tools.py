@@ -78,7 +78,7 @@ def crawling(land: Land, *arguments: str, delay: str = "0", **env: str) -> Itera
     voice = land.home / f"voice-{time.monotonic_ns()}"
     with voice.open("w") as file:
         process = subprocess.Popen(
-            [PROGRAM, "crawl", *arguments, "--resolve", land.running.resolve, "--delay", delay],
+            [PROGRAM, "crawl", *arguments, "--no-parse", "--resolve", land.running.resolve, "--delay", delay],
             cwd=land.home, env=environment(**(land.env | env)), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=file, text=True,
         )  # fmt: skip

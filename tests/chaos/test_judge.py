@@ -38,7 +38,7 @@ def crawled(servers: TestServers, tmp_path_factory: pytest.TempPathFactory) -> I
         land = Land(tmp_path_factory.mktemp("judged"), running, url)
         judge = prepare(land, ground)
         names = [land.name(host) for host in ground.hosts]
-        land.run("crawl", *names, "--depth", "all", "--resolve", running.resolve)
+        land.run("crawl", *names, "--no-parse", "--depth", "all", "--resolve", running.resolve)
         yield Crawled(land, ground, judge)
 
 

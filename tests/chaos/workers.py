@@ -51,7 +51,7 @@ class Crew:
             self._started += 1
             with self._voice(self._started).open("wb") as voice:
                 command = subprocess.Popen(
-                    [PROGRAM, "crawl", *self.names, "--depth", "all", "--max-pages", "0", "--resolve",
+                    [PROGRAM, "crawl", *self.names, "--no-parse", "--depth", "all", "--max-pages", "0", "--resolve",
                      self.land.running.resolve],
                     cwd=self.land.home, env=environment(**(self.land.env | self.env)),
                     stdin=subprocess.DEVNULL, stdout=voice, stderr=voice,

@@ -144,7 +144,14 @@ def test_quiet_and_unreachable(land: Land) -> None:
         port = taken.getsockname()[1]
         where = ("--resolve", f"*:{port}:127.0.0.1")
         ran = land.run(
-            "-q", "crawl", f"nobody.test:{port}", "--delay", "0", *where, BAILIWICK_CRAWL_RETRY_BACKOFF_SECONDS="0.05"
+            "-q",
+            "crawl",
+            f"nobody.test:{port}",
+            "--delay",
+            "0",
+            "--no-parse",
+            *where,
+            BAILIWICK_CRAWL_RETRY_BACKOFF_SECONDS="0.05",
         )
     assert "unreachable" in ran.out
     assert "domain reset" in ran.out

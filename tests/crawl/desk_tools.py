@@ -153,7 +153,7 @@ def fetched(
     retries = facts.pop("retries", 0)
     usual: dict[str, Any] = {"bytes_received": 100, "milliseconds": 7, "status": 200}
     if effect is Effect.CHANGED and outcome is Outcome.OK:
-        usual |= {"body_hash": body_of(path), "text_hash": 7, "ref": BodyRef(1, 2, 3), "is_html": True}
+        usual |= {"body_hash": body_of(path), "text_hash": 7, "ref": BodyRef(1, 2, 3)}
         usual |= {"content_type": "text/html", "wait_seconds": 86400.0}
     return PageResult(taken(path, depth, state=state, retries=retries), outcome, effect, **(usual | facts))
 

@@ -404,7 +404,7 @@ def _waiting(conn: Connection) -> dict[int, bytes]:
 
 
 def test_only_changed_indexable_html_waits_for_parsing(database: Database) -> None:
-    plain = {"is_html": False, "ref": None}
+    plain = {"ref": None}
     results = {
         "/html": fetched("/html"),
         "/same": fetched("/same", Outcome.UNCHANGED, body_hash=body_of("same")),
@@ -413,7 +413,7 @@ def test_only_changed_indexable_html_waits_for_parsing(database: Database) -> No
         "/moved": fetched("/moved", Outcome.REDIRECTED, status=301),
         "/unstored": fetched("/unstored", **plain),
         "/gone": fetched("/gone", Outcome.NOT_FOUND, status=404),
-        "/cut": fetched("/cut", Outcome.TRUNCATED, body_hash=body_of("c"), ref=BodyRef(1, 2, 3), is_html=True),
+        "/cut": fetched("/cut", Outcome.TRUNCATED, body_hash=body_of("c"), ref=BodyRef(1, 2, 3)),
     }
     held = one(database, *results)
     flushed(database, batch(held, 1, *results.values()))

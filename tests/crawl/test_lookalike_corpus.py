@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from bailiwick.crawl.html import decode
 from bailiwick.crawl.lookalikes import Lookalike, looks_like
+from bailiwick.net.charsets import decode
 
 CORPUS = Path(__file__).parent / "lookalikes"
 PRECISION, RECALL = 0.95, 0.8

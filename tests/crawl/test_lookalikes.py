@@ -6,9 +6,9 @@ import gzip
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from bailiwick.crawl.html import decode
 from bailiwick.crawl.lookalikes import Lookalike, leads_to_login, looks_like
 from bailiwick.crawl.lookalikes.words import MOST_PHRASE_WORDS, Lists, plain
+from bailiwick.net.charsets import decode
 from tests.suites import suite_path
 
 LOREM = "The river rose again in the night, and the people of the lower town carried what they could up the hill. "

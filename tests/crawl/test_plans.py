@@ -16,6 +16,7 @@ from sqlalchemy import Connection, create_engine, text
 
 from bailiwick.crawl.flush import SQL
 from bailiwick.crawl.listing import ERRORS
+from bailiwick.db.sql import by_index
 from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
@@ -170,7 +171,7 @@ def _fill(url: str) -> None:
 
 def _plans(conn: Connection, name: str, values: dict[str, Any]) -> dict[str, list[Node]]:
     if name in BY_INDEX:
-        conn.exec_driver_sql(SQL["by_index"])
+        by_index(conn)
     [plan] = conn.exec_driver_sql(f"explain (format json) {SQL[name]}", values).scalar_one()
     found = {name: list(_nodes(name, plan["Plan"]))}
     if int(conn.execute(text("show server_version_num")).scalar_one()) >= 160000:

@@ -46,14 +46,15 @@ class Land:
         assert code is None or ran.code == code, ran
         return ran
 
-    def crawl(self, *arguments: str, code: int | None = 0, delay: str = "0", **env: str) -> Ran:
-        options = ("--resolve", self.running.resolve, "--delay", delay)
+    def crawl(self, *arguments: str, code: int | None = 0, delay: str = "0", parse: bool = False, **env: str) -> Ran:
+        """Only tests of content have it parsed, too."""
+        options = ("--resolve", self.running.resolve, "--delay", delay, *(() if parse else ("--no-parse",)))
         return self.run("crawl", *arguments, *options, code=code, **env)
 
     def crawl_due(self, *arguments: str, code: int | None = 0, **env: str) -> Ran:
         """Without seeds, so the domains' own delay holds: none, for the test's sake."""
         self.rows_done("update domains set crawl_delay_seconds = 0")
-        return self.run("crawl", "--resolve", self.running.resolve, *arguments, code=code, **env)
+        return self.run("crawl", "--no-parse", "--resolve", self.running.resolve, *arguments, code=code, **env)
 
     def summary(self, *arguments: str, **env: str) -> dict[str, dict[str, Any]]:
         """A crawl's own account, by host."""
@@ -61,9 +62,10 @@ class Land:
         return {row["domain"].partition(":")[0]: row for row in rows}
 
     @contextmanager
-    def start(self, *arguments: str, delay: str = "0", **env: str) -> Iterator["Started"]:
+    def start(self, *arguments: str, delay: str = "0", parse: bool = False, **env: str) -> Iterator["Started"]:
         """A crawl that goes on beside the test; killed at the end if it still runs."""
         options = ("--resolve", self.running.resolve, "--delay", delay) if "--resolve" not in arguments else ()
+        options += () if parse else ("--no-parse",)
         process = subprocess.Popen(
             [PROGRAM, "crawl", *arguments, *options], cwd=self.home, env=environment(**(self.env | env)),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, select, text, update
 
 from bailiwick.base.errors import DiskLowError, NotFoundError
 from bailiwick.db.engine import Database
+from bailiwick.db.sql import by_index
 from bailiwick.db.tables import packs, pages
 from bailiwick.ports import BodyRef, StoredBody
 from bailiwick.store import references, status, sweep, verify
@@ -529,7 +530,7 @@ def test_pages_are_found_by_their_primary_key(many_pages: Database) -> None:
     for name, values in PLANS.items():
         with many_pages.bare() as conn:
             if name in ("probe", "repoint"):
-                conn.exec_driver_sql(SQL["by_index"])
+                by_index(conn)
             statement = SQL[name].format(table="pages")
             plan = "\n".join(conn.exec_driver_sql(f"explain {statement}", values).scalars())
         assert "Seq Scan on pages" not in plan, f"{name}:\n{plan}"

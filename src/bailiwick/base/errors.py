@@ -5,6 +5,7 @@
     │   ├── NameRefusedError       what was given is no domain name or page URL that may be crawled
     │   └── NotAllowedError        the member's role does not allow it
     ├── SettingsError              a setting is unknown, malformed or shadowed
+    │   └── ProfileError           a profile's file is wrong, at a line
     ├── BrokenRuleError            a value breaks a rule of its table
     ├── NotFoundError              what was named does not exist
     ├── ConflictError              somebody else changed it first
@@ -57,6 +58,11 @@ class SettingsError(BailiwickError):
     code = "settings"
     http_status = 400
     exit_code = 2
+
+
+class ProfileError(SettingsError):
+    code = "profile"
+    exit_code = 1
 
 
 class BrokenRuleError(BailiwickError):

@@ -1,11 +1,12 @@
 """Places where a test can make the program die. Nothing happens unless the environment names one.
 
 `BAILIWICK_FAILPOINT=after_pack:3` ends the process with exit code 137 when `after_pack` is passed for the third time;
-`BAILIWICK_FAILPOINT=parse:WORD` makes the parser fall over any page that holds the word.
+`BAILIWICK_FAILPOINT=parse:WORD` makes the parser fall over any page that holds the word, `hang:WORD` never end with it.
 """
 
 import os
 import signal
+import threading
 from functools import cache
 
 EXIT_CODE = 137
@@ -23,13 +24,15 @@ def failpoint(name: str) -> None:
 
 
 def parser_killer(body: bytes) -> None:
-    """Fall over, as a fault in a library written in C would let us."""
+    """Fall over or hang, as a fault in a library written in C would let us."""
     name, _, word = os.environ.get("BAILIWICK_FAILPOINT", "").partition(":")
     if name == "parse" and word.encode() in body:
         os.kill(os.getpid(), signal.SIGSEGV)
+    if name == "hang" and word.encode() in body:
+        threading.Event().wait()
 
 
 @cache
 def _armed() -> tuple[str, int] | None:
     name, _, count = os.environ.get("BAILIWICK_FAILPOINT", "").partition(":")
-    return (name, int(count or 1)) if name and name != "parse" else None
+    return (name, int(count or 1)) if name and name not in ("parse", "hang") else None

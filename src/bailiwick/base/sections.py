@@ -201,6 +201,30 @@ class TrapsSettings(Section):
     )
 
 
+class ParseSettings(Section):
+    processes: int = Field(
+        0, ge=0, le=1000, description="Processes that parse at once; 0: one less than there are cores."
+    )
+    page_seconds: float = Field(30, gt=0, le=3600, description="Longest time for one page.")
+    page_memory_bytes: int = Field(
+        2_000_000_000, ge=200_000_000, description="Most memory of a process that parses (on Linux)."
+    )
+    max_text_chars: int = Field(
+        1_000_000, ge=1000, le=50_000_000, description="Longest main text that is kept of a page."
+    )
+    max_pdf_pages: int = Field(500, ge=1, le=100_000, description="Pages of a PDF that are read.")
+    batch_pages: int = Field(64, ge=1, le=10_000, description="Pages that are taken and written at once.")
+    claim_seconds: float = Field(
+        300, ge=1, le=86400, description="How long a batch is kept from other processes that parse."
+    )
+    max_backlog: int = Field(
+        20_000, ge=100, description="`crawl` fetches no more while this many pages wait to be parsed beside it."
+    )
+    unproductive_after_days: int = Field(
+        90, ge=1, le=3650, description="A page that gave nothing its profile wants for so long is unproductive."
+    )
+
+
 class DoctorSettings(Section):
     probe_host: str = Field("example.com", description="Host name that `bailiwick doctor` looks up to test DNS.")
 

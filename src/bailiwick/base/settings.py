@@ -29,6 +29,7 @@ from bailiwick.base.sections import (
     NamesSettings,
     NetSettings,
     OutboxSettings,
+    ParseSettings,
     PrioritySettings,
     StorageSettings,
     TrapsSettings,
@@ -57,6 +58,7 @@ class Settings(BaseSettings):
     net: NetSettings = NetSettings()
     crawl: CrawlSettings = CrawlSettings()
     traps: TrapsSettings = TrapsSettings()
+    parse: ParseSettings = ParseSettings()
     web: WebSettings = WebSettings()
     doctor: DoctorSettings = DoctorSettings()
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     "--resolve", "resolves", multiple=True, metavar="H:P:A", help="Host H, port P is at address A, as in curl."
 )
 @click.option("--user-agent", metavar="UA", help="Who to say we are, instead of Bailiwick and crawl.contact.")
+@click.option("--no-parse", is_flag=True, help="Only fetch and store; bailiwick parse reads the content later.")
 @click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be crawled, and what not and why.")
 @click.option("--daemon", is_flag=True, help="Do not end: wait for what becomes due.")
 @click.option("--exit-code", is_flag=True, help="End with 3 if there was nothing to do, with 4 if a limit was reached.")
@@ -43,12 +44,13 @@ def crawl(  # noqa: PLR0913 - one for each option
     profile: str,
     resolves: tuple[str, ...],
     user_agent: str | None,
+    no_parse: bool,
     is_dry: bool,
     daemon: bool,
     exit_code: bool,
     as_json: bool,
 ) -> int:
-    """Crawl domains: fetch their pages politely, store them, follow their links.
+    """Crawl domains: fetch their pages politely, store them, follow their links, read their content.
 
     SEEDS are domains, URLs, or files of them (- is standard input). What you type is admitted: it needs no review.
     Without seeds, whatever is due is crawled. Stop it at any moment (Ctrl-C); the same command goes on where it was.
@@ -64,14 +66,20 @@ def crawl(  # noqa: PLR0913 - one for each option
 
     addresses = tuple(Resolve.parse(text) for text in resolves)
     _check(user_agent, time_seconds)
-    parent = None
+    parent, tally = None, None
     if not is_dry:
         from bailiwick.pipeline.supervisor import supervise
+        from bailiwick.pipeline.tally import Tally
 
+        tally = None if no_parse else Tally()
         parent = os.getpid()  # asked for afterwards, it would be another's if the parent is gone already
-        ended = supervise(lambda text: click.echo(text, err=True), "crawl")
-        if isinstance(ended, int):
-            return ended
+        part = supervise(lambda text: click.echo(text, err=True), "crawl", *(() if no_parse else ("parse",)))
+        if isinstance(part, int):
+            return part
+        if part == "parse" and tally is not None:
+            from bailiwick.pipeline.parsing import parse_beside
+
+            return parse_beside(session.app.create(), tally, parent=parent)
     # Only the child needs what is heavy: the parent stays small. What is loaded now stays, so nothing is collected.
     gc.disable()
     from bailiwick.cli.crawl_run import Asked, run
@@ -81,6 +89,7 @@ def crawl(  # noqa: PLR0913 - one for each option
     asked = Asked(
         seeds, options(), profile, addresses, user_agent, time_seconds,
         is_dry=is_dry, stays=daemon, quiet=bool(ctx.find_root().params["quiet"]), as_json=as_json, exit_code=exit_code,
+        tally=tally,
     )  # fmt: skip
     return run(session, asked, parent)
 

@@ -9,8 +9,9 @@ from bailiwick.base.errors import UsageError
 from bailiwick.cli.acting import warn
 from bailiwick.cli.context import Session
 from bailiwick.cli.crawl_display import display
+from bailiwick.cli.crawl_parsing import Parsing, finish
 from bailiwick.cli.crawl_seeds import BATCH, admit_seeds, start_pages, tell_refused
-from bailiwick.cli.crawl_summary import summarise
+from bailiwick.cli.crawl_summary import summarise, summarise_parsed
 from bailiwick.crawl import jobs
 from bailiwick.crawl.engine import Engine, Wanted
 from bailiwick.crawl.jobs import Job, JobOptions
@@ -18,6 +19,7 @@ from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.seeds import Admitted, StartPage, by_names, may_start
 from bailiwick.net.guard import Resolve
 from bailiwick.pipeline.supervisor import INTERRUPTED
+from bailiwick.pipeline.tally import Tally
 from bailiwick.pipeline.worker import Order, work
 from bailiwick.registry.explain import explain_refusal
 from bailiwick.registry.lease_views import claimable
@@ -40,6 +42,8 @@ class Asked:
     quiet: bool
     as_json: bool
     exit_code: bool
+    tally: Tally | None = None
+    """What the parse process beside this one has done; None: nothing is parsed."""
 
 
 def run(session: Session, asked: Asked, parent: int | None) -> int:
@@ -51,17 +55,33 @@ def run(session: Session, asked: Asked, parent: int | None) -> int:
     if asked.is_dry:
         return 0
     if wanted is not None and not wanted:
-        return NOTHING_TO_DO if asked.exit_code else 0
+        return _parse_what_waits(app, asked)
     _warn_without_contact(app, asked.user_agent)
+    ids = [job.id for job in wanted] if wanted is not None else None
+    parsing = Parsing(app, asked.tally, ids) if asked.tally is not None else None
     order = Order(
-        Wanted([job.id for job in wanted] if wanted is not None else None, asked.time_seconds, stays=asked.stays),
+        Wanted(
+            ids, asked.time_seconds, stays=asked.stays, is_too_much=parsing.is_too_much if parsing is not None else None
+        ),
         asked.resolves,
         asked.user_agent,
         parent,
     )
-    engine, interrupted = work(app, order, lambda running: display(running, quiet=asked.quiet))
-    summarise(engine.progress, as_json=asked.as_json)
+    engine, interrupted = work(app, order, lambda running: display(running, parsing, quiet=asked.quiet))
+    if parsing is not None and not interrupted:
+        interrupted = not finish(parsing, quiet=asked.quiet)
+    summarise(engine.progress, asked.tally, as_json=asked.as_json)
     return _code(engine, interrupted=interrupted, exit_code=asked.exit_code)
+
+
+def _parse_what_waits(app: App, asked: Asked) -> int:
+    """Nothing is to be fetched; but an earlier crawl may have been stopped before its pages were parsed."""
+    if asked.tally is not None and (parsing := Parsing(app, asked.tally, None)).look():
+        if not finish(parsing, quiet=asked.quiet):
+            return INTERRUPTED
+        summarise_parsed(asked.tally)
+        return 0
+    return NOTHING_TO_DO if asked.exit_code else 0
 
 
 def _code(engine: Engine, *, interrupted: bool, exit_code: bool) -> int:

@@ -11,6 +11,7 @@ from bailiwick.cli.output import printable
 
 if TYPE_CHECKING:
     from bailiwick.crawl.progress import DomainProgress, Progress
+    from bailiwick.pipeline.tally import Tally
 
 _ROWS = 30
 
@@ -36,7 +37,7 @@ _NEXT = {
 """What is said of each stop reason, and the next step."""
 
 
-def summarise(progress: "Progress", *, as_json: bool) -> None:
+def summarise(progress: "Progress", parsed: "Tally | None" = None, *, as_json: bool) -> None:
     """Tell it to people, or to machines (one object a domain)."""
     if as_json:
         for known in progress.domains.values():
@@ -56,6 +57,14 @@ def summarise(progress: "Progress", *, as_json: bool) -> None:
         f"{progress.pages:,} pages of {progress.count:,} domains in {seconds:.1f} s "
         f"({progress.pages / max(seconds, 0.1):.1f}/s), {progress.errors:,} errors, {size(progress.bytes_received)}"
     )
+    if parsed is not None and parsed.pages:
+        summarise_parsed(parsed)
+
+
+def summarise_parsed(parsed: "Tally") -> None:
+    """Tell people what parsing came to."""
+    unread = f", {parsed.unread:,} not readable (bailiwick url list --unread)" if parsed.unread else ""
+    click.echo(f"{parsed.pages:,} pages parsed: {parsed.relevant:,} relevant, {parsed.items:,} items{unread}")
 
 
 def next_step(known: "DomainProgress") -> str:

@@ -18,6 +18,8 @@ from bailiwick.cli.output import Row, printable, stamp
 from bailiwick.crawl import runs
 from bailiwick.crawl.explain import refusals
 from bailiwick.db.tables import domain_progress
+from bailiwick.extract.duplicates import Duplicates
+from bailiwick.extract.listing import ContentSummary, summary
 from bailiwick.ledger.events import Event, Subject, latest
 from bailiwick.model.states import Role
 from bailiwick.registry.explain import Explanation, explain
@@ -53,6 +55,7 @@ class _Shown:
     events: list[Event]
     crawl: dict[str, JsonValue]
     refusals: dict[str, int]
+    content: ContentSummary
 
 
 @click.command()
@@ -70,8 +73,9 @@ def show(session: Session, *, name: str, as_json: bool) -> None:
         trail = latest(conn, subject=Subject("domain", domain.name.name), limit=_EVENTS)
         moves = _moves(domain, _role(app, conn))
         shown = _Shown(
-            domain, explain(conn, domain.name), moves, trail, _crawl(conn, domain), refusals(conn, domain.id)
-        )
+            domain, explain(conn, domain.name), moves, trail, _crawl(conn, domain), refusals(conn, domain.id),
+            summary(conn, domain.id),
+        )  # fmt: skip
     if as_json:
         click.echo(json.dumps(_facts(shown), ensure_ascii=False))
     else:
@@ -108,6 +112,7 @@ def _facts(shown: _Shown) -> Row:
         **columns,
         **shown.crawl,
         "refused_by_rule": {**shown.refusals},
+        **shown.content.facts(),
         "version": shown.domain.version,
         "may_crawl": shown.why.may_crawl,
         "rule": shown.why.rule,
@@ -140,8 +145,32 @@ def _page(shown: _Shown) -> Iterator[str]:
         yield from _section(title, [(name, plain(shown.domain.row[name])) for name in names])
     yield from _section("Crawl", shown.crawl.items())
     yield from _section("Pages and links refused, by rule", [(name, f"{n:,}") for name, n in shown.refusals.items()])
+    yield from _section("Content", _content(shown.content))
+    yield from _list("Near duplicates", _clusters(shown.content.duplicates))
     yield from _list("You can", shown.moves)
     yield from _list("Last events", [_event_line(event) for event in shown.events])
+
+
+def _content(content: ContentSummary) -> Iterator[tuple[str, JsonValue]]:
+    parsed = content.outcomes.get("parsed", 0)
+    if not content.outcomes:
+        return
+    yield "pages_parsed", f"{parsed:,}, {content.relevant:,} relevant"
+    for outcome, count in content.outcomes.items():
+        if outcome != "parsed":
+            yield outcome, f"{count:,} (bailiwick url list --unread)"
+    for kind, count in content.items.items():
+        yield f"items_{kind}", f"{count:,}"
+
+
+def _clusters(duplicates: Duplicates) -> list[str]:
+    shown = [
+        f"{cluster.pages:,} pages hold nearly the same: " + ", ".join([*map(printable, cluster.examples)])
+        + (", …" if cluster.pages > len(cluster.examples) else "")
+        for cluster in duplicates.clusters[:5]
+    ]  # fmt: skip
+    more = len(duplicates.clusters) - len(shown)
+    return shown + ([f"… and {more:,} more groups"] if more > 0 else [])
 
 
 def _section(title: str, facts: Iterable[tuple[str, JsonValue]]) -> Iterator[str]:

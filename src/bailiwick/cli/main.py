@@ -18,13 +18,24 @@ from bailiwick.cli.context import Session
 # name -> (module:command, one line). The lines are compared with the commands' own help by a test.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Crawl": {
-        "crawl": ("crawl:crawl", "Crawl domains: fetch their pages politely, store them, follow their links."),
+        "crawl": (
+            "crawl:crawl",
+            "Crawl domains: fetch their pages politely, store them, follow their links, read their content.",
+        ),
         "job": ("job:job", "Create, watch, pause, resume, cancel and delete jobs."),
         "run": ("run:run", "See runs of jobs, and why each domain stopped."),
     },
+    "Content": {
+        "extract": (
+            "extract:extract",
+            "Show everything that one page gives: content, markdown, relevance with its reason, items.",
+        ),
+        "parse": ("parse:parse", "Parse pages that were fetched: content, relevance, markdown and items."),
+        "changes": ("changes:changes", "Show which pages hold something else than before, and what."),
+    },
     "Domains": {
         "domain": ("domain:domain", "Submit, decide on, list and look after domains."),
-        "url": ("url:url", "Hand in single pages to be crawled."),
+        "url": ("url:url", "Hand in single pages to be crawled, and list those that deserve a look."),
         "explain": (
             "explain:explain",
             "Say which rule decides whether a domain is crawled now, and what would change it.",
@@ -32,7 +43,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "lease": ("lease:lease", "See who crawls which domains, and end leases."),
     },
     "Look": {
-        "serve": ("serve:serve", "Serve the web interface, and crawl what is approved and due."),
+        "serve": ("serve:serve", "Serve the web interface, and crawl and parse what is approved and due."),
         "status": ("status:status", "Show what is going on, on one screen."),
         "events": ("events:events", "Show the audit trail: who did what, when and why."),
         "doctor": ("doctor:doctor", "Check that everything Bailiwick needs is in order."),

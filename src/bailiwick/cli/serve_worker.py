@@ -1,10 +1,13 @@
-"""The worker of `bailiwick serve`, beside the web interface in a process of its own."""
+"""The workers of `bailiwick serve`, beside the web interface in processes of their own: one crawls, one parses."""
 
 import asyncio
 
+from bailiwick.app import App
 from bailiwick.cli.context import Session
 from bailiwick.crawl.engine import Engine, Wanted
+from bailiwick.extract.queue import backlog
 from bailiwick.net.guard import Resolve
+from bailiwick.pipeline.parsing import ParseOrder, nobody_watches, parse
 from bailiwick.pipeline.worker import Order, work
 
 
@@ -12,8 +15,23 @@ def run_worker(session: Session, resolves: tuple[Resolve, ...], *, parent: int) 
     """Crawl whatever is approved and due, until it is told to stop."""
     app = session.app.create()
     app.patiently(lambda: app.settings)
-    work(app, Order(Wanted(stays=True), resolves, parent=parent), _watch)
+    most = app.settings.parse.max_backlog
+    wanted = Wanted(stays=True, is_too_much=lambda: _waiting(app) >= most)
+    work(app, Order(wanted, resolves, parent=parent), _watch)
     return 0
+
+
+def run_parser(session: Session, *, parent: int) -> int:
+    """Parse whatever is fetched, until it is told to stop."""
+    app = session.app.create()
+    app.patiently(lambda: app.settings)
+    parse(app, ParseOrder(stays=True, parent=parent), nobody_watches)
+    return 0
+
+
+def _waiting(app: App) -> int:
+    with app.database.read() as conn:
+        return backlog(conn)
 
 
 async def _watch(engine: Engine) -> None:  # noqa: ARG001 - the dashboard shows it

@@ -7,7 +7,7 @@ import click
 from bailiwick.app import App
 from bailiwick.base.errors import NotFoundError, UsageError
 from bailiwick.cli.acting import for_each, outlook
-from bailiwick.cli.context import Session, pass_session, text
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
 from bailiwick.cli.domain_submit import context_option, standing_against, submitted_line
 from bailiwick.model.urls import PageUrl, UrlRules
 from bailiwick.registry import trust
@@ -18,7 +18,42 @@ from bailiwick.registry.submit import submit as take_in
 
 @click.group()
 def url() -> None:
-    """Hand in single pages to be crawled."""
+    """Hand in single pages to be crawled, and list those that deserve a look."""
+
+
+@url.command("list")
+@click.option("--unread", "which", flag_value="unread", help="Pages of which no content could be read, and why.")
+@click.option(
+    "--unproductive",
+    "which",
+    flag_value="unproductive",
+    help="Pages that were fetched of late and never gave an item of a kind that their profile wants.",
+)
+@click.option("--domain", metavar="D", help="Only of this domain.")
+@click.option("--after", metavar="KEY", help="Go on after this row's key.")
+@limit_option
+@json_option
+@click.pass_context
+@pass_session
+def list_urls(
+    session: Session,
+    ctx: click.Context,
+    *,
+    which: str | None,
+    domain: str | None,
+    after: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List pages that deserve a look: those that cannot be read, and those that never pay off.
+
+    \b
+    bailiwick url list --unread --domain example.org
+    bailiwick url list --unproductive
+    """
+    from bailiwick.cli.url_list import show
+
+    show(session.app, ctx, which or "unread", domain=domain, after=after, limit=limit, as_json=as_json)
 
 
 @url.command()

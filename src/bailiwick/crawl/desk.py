@@ -22,6 +22,7 @@ from bailiwick.crawl.sitemaps import SitemapDue
 from bailiwick.crawl.slice import HOME_HASH, Slice
 from bailiwick.crawl.visit import origins
 from bailiwick.db.engine import Database
+from bailiwick.db.sql import by_index
 from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
@@ -119,7 +120,7 @@ class Desk:
             ids = [lease.domain_id for lease in leases]
             homes = [domain_id for domain_id in ids if assigned[domain_id].options.starts_at_home]
             conn.exec_driver_sql(SQL["seed_homes"], {"ids": homes, "path_hash": HOME_HASH})
-            conn.exec_driver_sql(SQL["by_index"])
+            by_index(conn)
             conn.exec_driver_sql(SQL["try_again"], {"ids": ids, "outcomes": _AGAINST_DOMAIN})
             patterns = [patterns_mark(assigned[i].options.include, assigned[i].options.exclude) for i in ids]
             conn.exec_driver_sql(SQL["readmit"], {"ids": ids, "patterns": patterns})
@@ -186,7 +187,7 @@ class Desk:
         """So many of the next pages of each: what they have already is read once more and left out by them."""
         slices = [s for s, _ in wishes]
         with self._database.read() as conn:
-            conn.exec_driver_sql(SQL["by_index"])
+            by_index(conn)
             rows = conn.exec_driver_sql(
                 SQL["take"],
                 {
@@ -214,7 +215,7 @@ class Desk:
     def outlook(self, slices: Sequence[Slice]) -> dict[int, Outlook]:
         """Why there is nothing to take."""
         with self._database.read() as conn:
-            conn.exec_driver_sql(SQL["by_index"])
+            by_index(conn)
             rows = conn.exec_driver_sql(
                 SQL["outlook"],
                 {"ids": [s.lease.domain_id for s in slices], "max_depth": [s.run.max_depth for s in slices]},

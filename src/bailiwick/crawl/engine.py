@@ -48,6 +48,8 @@ class Wanted:
     time_seconds: float | None = None
     stays: bool = False
     """Wait for what becomes due, instead of ending when there is nothing."""
+    is_too_much: Callable[[], bool] | None = None
+    """Asked now and then, in the thread for the database: whether to fetch no more until others have caught up."""
 
 
 class Engine:
@@ -144,6 +146,8 @@ class Engine:
             self._controlled = now
             await self._obey()
             await self._ask(self._desk.tell, self.progress.figures())
+            if self._wanted.is_too_much is not None:
+                self.progress.is_held_back = await self._ask(self._wanted.is_too_much)
         if now - self._renewed >= self._settings.lease.heartbeat_seconds:
             self._renewed = now
             await self._renew()
@@ -233,7 +237,8 @@ class Engine:
 
     @property
     def _may_fetch(self) -> bool:
-        return self._no_room is None and self._unwritten < flush_order.MOST_UNWRITTEN
+        has_room = self._no_room is None and self._unwritten < flush_order.MOST_UNWRITTEN
+        return has_room and not self.progress.is_held_back
 
     def _spawn(self, part: Slice, work: "Coroutine[None, None, None]") -> None:
         task = asyncio.create_task(work)

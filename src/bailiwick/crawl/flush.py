@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from bailiwick.crawl.outcomes import Effect
 from bailiwick.crawl.results import Batch, Flushed, PageResult
-from bailiwick.db.sql import queries
+from bailiwick.db.sql import by_index, queries
 
 SQL = queries("bailiwick.crawl")
 _ERROR_CHARS = 500
@@ -38,7 +38,7 @@ def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id:
     fresh = [batch for batch in batches if held.get(batch.domain_id)]
     answers = {b.domain_id: Flushed(is_held=b.domain_id in held) for b in batches}
     if fresh:
-        conn.exec_driver_sql(SQL["by_index"])
+        by_index(conn)
         pages = _add_pages(conn, fresh)
         outlinks = _add_outlinks(conn, fresh)
         _add_progress(conn, fresh, pages, outlinks)

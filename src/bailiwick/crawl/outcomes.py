@@ -60,11 +60,11 @@ def _error(when: str, effect: Effect, code: BlockCode | None = None) -> Meaning:
 
 
 MEANINGS: dict[Outcome, Meaning] = {
-    Outcome.OK: Meaning("HTML with new content", Effect.CHANGED),
+    Outcome.OK: Meaning("HTML or PDF with new content", Effect.CHANGED),
     Outcome.UNCHANGED: Meaning("304, or the same bytes or text as before", Effect.SAME),
-    Outcome.OTHER_TYPE: Meaning("2xx with something that is no HTML", Effect.CHANGED),
+    Outcome.OTHER_TYPE: Meaning("2xx with something that is neither HTML nor PDF", Effect.CHANGED),
     Outcome.REDIRECTED: Meaning("3xx that leads to another page", Effect.CHANGED),
-    Outcome.TRUNCATED: Meaning("HTML that was cut off at the size limit, or broke off", Effect.CHANGED),
+    Outcome.TRUNCATED: Meaning("HTML or PDF that was cut off at the size limit, or broke off", Effect.CHANGED),
     Outcome.REDIRECT_LOOP: _error("3xx that leads back to the page itself", Effect.FAILED),
     # A page that is not there says nothing against its domain.
     Outcome.NOT_FOUND: Meaning("404 or 410", Effect.FAILED),
@@ -123,6 +123,8 @@ _BY_FAILURE = {
     FailureKind.NOT_SENT: Outcome.BROKEN,
 }
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+DOCUMENT_TYPES = frozenset({"application/pdf", "application/x-pdf"})
+"""Stored and parsed for their text; they hold no links that are followed."""
 
 
 def outcome_of(answer: FetchAnswer | FetchFailure) -> Outcome:

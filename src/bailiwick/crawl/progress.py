@@ -53,6 +53,8 @@ class Progress:
         self.pages = self.errors = self.bytes_received = 0
         self.elsewhere = 0
         """Domains of this command that another process is at."""
+        self.is_held_back = False
+        """Nothing is fetched until others have caught up with what was."""
         self._recent: deque[tuple[float, int]] = deque()
 
     def opened(self, part: Slice) -> None:

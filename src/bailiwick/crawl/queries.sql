@@ -17,11 +17,6 @@ with asked as (
 )
 select domain_id, flushed < flush_no as is_next from held
 
--- name: by_index
--- Every page-rate statement goes by primary key; a planner with old statistics would read whole tables instead.
-select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
-
 -- name: write_pages
 update pages as p
 set state = case u.effect when 'failed' then 'failed' when 'retry' then p.state else 'fetched' end,

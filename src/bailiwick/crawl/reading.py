@@ -7,7 +7,7 @@ from bailiwick.crawl.addresses import own_url, redirect_target
 from bailiwick.crawl.html import Parsed, header_directives, says_nofollow, says_noindex
 from bailiwick.crawl.isolation import PoisonError, SlowPageError
 from bailiwick.crawl.lookalikes import Lookalike, leads_to_login
-from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome, outcome_of
+from bailiwick.crawl.outcomes import DOCUMENT_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
 from bailiwick.crawl.results import PageResult, Taken, hash_of
 from bailiwick.crawl.slice import Slice
 from bailiwick.crawl.tools import Parse, Tools
@@ -72,7 +72,11 @@ async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, par
         result.end_as(Outcome.UNCHANGED)
         part.gate.learned(page.path, page.text_hash, is_new_content=False)
         return
-    result.is_html = True
+    told = header_directives(answer.headers.get("x-robots-tag", ""))
+    if media_type(answer.headers.get("content-type", "")) in DOCUMENT_TYPES:
+        _keep_document(part, page, answer, tools, result)
+        result.is_noindex = says_noindex(told)
+        return
     try:
         parsed = await parse(body, answer.headers.get("content-type", ""), part.lease.name.host)
     except SlowPageError as error:
@@ -86,7 +90,6 @@ async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, par
         return
     result.text_hash = parsed.text_hash
     result.images = parsed.images
-    told = header_directives(answer.headers.get("x-robots-tag", ""))
     result.is_noindex = parsed.is_noindex or says_noindex(told)
     result.canonical = parsed.canonical
     is_same_text = page.body_hash is not None and parsed.text_hash == page.text_hash
@@ -100,6 +103,14 @@ async def _read(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, par
     result.feeds = [url for href in parsed.feeds if (url := own_url(part.lease.name, answer.url, href)) is not None]
     if is_same_text:
         result.end_as(Outcome.UNCHANGED)
+
+
+def _keep_document(part: Slice, page: Taken, answer: FetchAnswer, tools: Tools, result: PageResult) -> None:
+    """A PDF: kept for its text. Other bytes are other content, until it is parsed."""
+    result.text_hash = int.from_bytes((result.body_hash or b"")[:8], "big", signed=True)
+    stored = StoredBody(part.lease.domain_id, page.path_hash, answer.head, answer.body or b"")
+    result.ref = tools.store.put(stored, result.body_hash)
+    part.gate.learned(page.path, result.text_hash, is_new_content=True)
 
 
 def _in_place_of_content(page: Taken, parsed: Parsed) -> Outcome | None:

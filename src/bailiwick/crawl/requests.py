@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from bailiwick.crawl.flush import SQL
+from bailiwick.db.sql import by_index
 from bailiwick.model.urls import page_key
 from bailiwick.registry.apply import SQL as REGISTRY_SQL
 from bailiwick.registry.leases import Lease
@@ -36,7 +37,7 @@ def admit(conn: Connection, wishes: Sequence[PageRequest], leases: Sequence[Leas
     asked = {"ids": [le.domain_id for le in leases], "lease_nos": [le.lease_no for le in leases], "worker": worker}
     held = {row.domain_id for row in conn.exec_driver_sql(REGISTRY_SQL["fence"], asked)}
     mine = [wish for wish in wishes if wish.domain_id in held]
-    conn.exec_driver_sql(SQL["by_index"])
+    by_index(conn)
     pages = [wish for wish in mine if wish.kind != "recrawl"]
     if pages:
         conn.exec_driver_sql(

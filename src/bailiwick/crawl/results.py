@@ -52,7 +52,6 @@ class PageResult:
     body_hash: bytes | None = None
     text_hash: int | None = None
     is_noindex: bool = False
-    is_html: bool = False
     canonical: str | None = None
     ref: BodyRef | None = None
     images: int = 0
@@ -79,7 +78,7 @@ class PageResult:
 
     @property
     def waits_for_parsing(self) -> bool:
-        return self.effect is Effect.CHANGED and self.ref is not None and self.is_html and not self.is_noindex
+        return self.effect is Effect.CHANGED and self.ref is not None and not self.is_noindex
 
     @property
     def leaves_waiting(self) -> bool:

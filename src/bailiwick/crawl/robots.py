@@ -21,7 +21,7 @@ async def verdict_for(
     known = part.robots.get(origin)
     if known is not None:
         return known
-    answer = await _read(f"{origin}/robots.txt", ask, rules)
+    answer = await read_robots(f"{origin}/robots.txt", ask, rules)
     if answer is None or isinstance(answer, FetchFailure):
         return answer
     body = (answer.body or b"")[:MAX_BYTES] if 200 <= answer.status < 300 else None
@@ -36,7 +36,7 @@ async def verdict_for(
     return verdict
 
 
-async def _read(url: str, ask: Ask, rules: UrlRules) -> FetchAnswer | FetchFailure | None:
+async def read_robots(url: str, ask: Ask, rules: UrlRules) -> FetchAnswer | FetchFailure | None:
     """Redirects are followed, five at most, wherever they lead: each hop at the pace of its host."""
     for _ in range(_HOPS + 1):
         answer = await ask(url)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from math import isinf
 
 from bailiwick.crawl.addresses import host_of, is_own, origin_of, redirect_target
-from bailiwick.crawl.outcomes import HTML_TYPES, Outcome, media_type, outcome_of
+from bailiwick.crawl.outcomes import DOCUMENT_TYPES, HTML_TYPES, Outcome, media_type, outcome_of
 from bailiwick.crawl.reading import understood
 from bailiwick.crawl.results import PageResult, Taken
 from bailiwick.crawl.robots import verdict_for
@@ -169,7 +169,7 @@ def _headers(part: Slice, page: Taken, url: str, tools: Tools) -> dict[str, str]
 
 
 def _wants_body(status: int, content_type: str) -> bool:
-    return 200 <= status < 300 and (not content_type or media_type(content_type) in HTML_TYPES)
+    return 200 <= status < 300 and (not content_type or media_type(content_type) in HTML_TYPES | DOCUMENT_TYPES)
 
 
 def _is_redirect(answer: FetchAnswer) -> bool:

@@ -14,13 +14,18 @@ from bailiwick.db.tables import (
     domain_progress,
     domains,
     fetch_log,
+    items,
     outlinks,
+    page_parses,
     page_requests,
+    page_snapshots,
     pages,
     parse_queue,
     refused_links,
     sitemaps,
+    snapshot_history,
 )
+from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import Move, move
 from bailiwick.model.names import DomainName
@@ -31,7 +36,8 @@ from bailiwick.registry.records import Domain, find, get, get_by_id
 from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
-_PAGE_TABLES = (pages, parse_queue, outlinks, fetch_log, sitemaps, refused_links)
+_CONTENT_TABLES = (parse_queue, page_parses, page_snapshots, snapshot_history, items)
+_PAGE_TABLES = (pages, *_CONTENT_TABLES, outlinks, fetch_log, sitemaps, refused_links)
 """What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
 """Of two records of one domain, the stricter approval holds: the earlier in this list."""
@@ -89,6 +95,7 @@ def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
     _merge_pages(conn, source, target)
     _merge_jobs(conn, source, target)
     conn.execute(delete(domains).where(domains.c.id == source.id))
+    _tell_moved(conn, source, target)
     record(
         conn,
         actor,
@@ -115,8 +122,14 @@ def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None)
     )
     counted = {name: domain.row[name] for name in _SUMMED[:5]}
     record(conn, actor, Subject("domain", domain.name.name, domain.id), Act("purge", reason=reason, details=counted))
+    _tell_moved(conn, domain)
     requeue(conn, [domain.id])
     return get(conn, domain.name)
+
+
+def _tell_moved(conn: Connection, *concerned: Domain) -> None:
+    """Listeners look at the content of these domains anew: some of it is gone, or came from another one."""
+    outbox.put(conn, [outbox.Message("domain_content_moved", "domain", domain.id, {}) for domain in concerned])
 
 
 def take_lease(conn: Connection, held: list[Domain]) -> None:
@@ -165,6 +178,7 @@ def _rename(conn: Connection, source: Domain, name: DomainName, actor: Actor) ->
     )
     act = Act("merge", before=source.name.name, after=name.name)
     record(conn, actor, Subject("domain", name.name, source.id), act)
+    _tell_moved(conn, source)
     requeue(conn, [source.id])
     return get(conn, name)
 
@@ -238,13 +252,14 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
     """A page that both know is the target's; all others move. Counted anew, because some were known twice."""
     pair = {"source": source.id, "target": target.id}
     columns = ", ".join(column.name for column in pages.c if column.name != "domain_id")
-    # Before the pages: the body that waits is that of a page which gives way.
-    conn.execute(
-        text("""
-            delete from parse_queue as s using pages as t
-            where s.domain_id = :source and t.domain_id = :target and s.path_hash = t.path_hash"""),
-        pair,
-    )
+    # Before the pages: the body that waits, and the content, are those of a page which gives way.
+    for table in _CONTENT_TABLES:
+        conn.execute(
+            text(f"""
+                delete from {table.name} as s using pages as t
+                where s.domain_id = :source and t.domain_id = :target and s.path_hash = t.path_hash"""),  # noqa: S608
+            pair,
+        )
     # By insertion: another domain is another partition, and what is known there already has to give way.
     conn.execute(
         text(f"""
@@ -262,7 +277,7 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
     # Its sitemaps are named by the target's own robots.txt, too, if they still are; links are judged anew.
     for table in (sitemaps, refused_links):
         conn.execute(delete(table).where(table.c.domain_id == source.id))
-    for name in ("parse_queue", "outlinks", "fetch_log"):
+    for name in (*(table.name for table in _CONTENT_TABLES), "outlinks", "fetch_log"):
         conn.execute(text(f"update {name} set domain_id = :target where domain_id = :source"), pair)  # noqa: S608
     conn.execute(
         text("""

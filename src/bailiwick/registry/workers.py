@@ -6,6 +6,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import psutil
 from pydantic import JsonValue
@@ -28,10 +29,16 @@ class WorkerName:
     def __str__(self) -> str:
         return f"{self.machine}/{self.boot[:8]}/{self.pid}/{self.process_started:.2f}"
 
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """What `str` made of it; of the boot only the beginning is there."""
+        machine, boot, pid, started = text.rsplit("/", 3)
+        return cls(machine, boot, int(pid), float(started))
+
     @property
     def is_alive(self) -> bool:
         """Whether this process of this machine still runs. Only to be asked on the machine itself."""
-        if self.boot != boot_id():
+        if not boot_id().startswith(self.boot):
             return False
         try:
             process = psutil.Process(self.pid)

@@ -22,12 +22,6 @@ select distinct pack_id from {table} where pack_id is not null;
 -- name: still_referred_packs
 select distinct pack_id from {table} where pack_id = any(%(pack_ids)s::bigint[]);
 
--- name: by_index
--- For one transaction: a look-up a key. The planner does not see that each key asks only one partition, and would
--- rather read a table of less than a million rows from end to end, for every few hundred keys.
-select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true);
-
 -- name: probe
 select distinct p.domain_id, p.path_hash, p.pack_id, p.pack_offset
 from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) as k (domain_id, path_hash)

@@ -7,7 +7,7 @@ from typing import Final, LiteralString
 
 from sqlalchemy import Connection, text
 
-from bailiwick.db.sql import queries
+from bailiwick.db.sql import by_index, queries
 from bailiwick.ports import BodyRef
 from bailiwick.store.walk import Found
 
@@ -54,7 +54,7 @@ def fates(conn: Connection, pack_id: int, records: Sequence[Found]) -> list[Fate
         "domain_ids": [record.header.domain_id for record in records],
         "path_hashes": [record.header.path_hash for record in records],
     }
-    conn.exec_driver_sql(SQL["by_index"])
+    by_index(conn)
     known: set[tuple[int, int]] = set()
     live: set[tuple[int, int, int]] = set()
     for table in BODY_TABLES:
@@ -106,7 +106,7 @@ def repoint(conn: Connection, from_pack: int, copies: Sequence[Copied]) -> int:
         "to_packs": [copy.to.pack_id for copy in copies],
         "to_offsets": [copy.to.offset for copy in copies],
     }
-    conn.exec_driver_sql(SQL["by_index"])
+    by_index(conn)
     return sum(conn.exec_driver_sql(SQL["repoint"].format(table=table), moved).rowcount for table in BODY_TABLES)
 
 

@@ -71,6 +71,8 @@ page_snapshots = Table(
     always("relevance", Double),
     always("relevance_reason", Text),
     always("relevance_source", Text),
+    always("extractor_version", Integer),
+    always("profile_mark", BigInteger),
     moment("first_seen_at"),
     moment("last_seen_at"),
     UniqueConstraint("domain_id", "path_hash", "content_hash", name="page_snapshots_content_key"),

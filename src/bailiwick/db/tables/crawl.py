@@ -174,6 +174,7 @@ parse_queue = Table(
     Column("worker", Text),
     Column("claimed_until", TIME),
     always("attempts", SmallInteger, "0"),
+    always("is_forced", Boolean, "false"),
     Index("parse_queue_queued_idx", "queued_at"),
 )
 

@@ -9,6 +9,8 @@ depends_on = None
 
 # No foreign keys to pages: these are written at page rate. Compression by lz4 would need a server built with it.
 _CONTENT = """
+alter table parse_queue add column is_forced boolean not null default false;
+
 create table page_parses (
     domain_id bigint not null,
     path_hash bigint not null,
@@ -52,6 +54,8 @@ create table page_snapshots (
     relevance double precision not null,
     relevance_reason text not null,
     relevance_source text not null,
+    extractor_version int not null,
+    profile_mark bigint not null,
     first_seen_at timestamptz not null default bailiwick_now(),
     last_seen_at timestamptz not null default bailiwick_now(),
     constraint page_snapshots_content_key unique (domain_id, path_hash, content_hash),
@@ -143,3 +147,4 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.execute("drop table export_cursors, outbox_readers, model_calls, items, snapshot_history, page_snapshots")
     op.execute("drop table page_parses")
+    op.execute("alter table parse_queue drop column is_forced")

@@ -1,0 +1,150 @@
+"""One page for one person, outside of any lease (P5, exception *person*): gates, robots.txt and the guard hold for it.
+
+Never of a domain that was rejected, suspended or blacklisted. Each such fetch is an event.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isinf
+
+from sqlalchemy import Connection
+
+from bailiwick.base.errors import ConflictError, NotAllowedError, NotFoundError
+from bailiwick.crawl.addresses import host_of, origin_of, redirect_target
+from bailiwick.crawl.desk import reserve
+from bailiwick.crawl.flush import SQL
+from bailiwick.crawl.robots import read_robots
+from bailiwick.db.engine import Database
+from bailiwick.ledger.events import Act, Actor, Subject, record
+from bailiwick.model.urls import PageUrl, UrlRules
+from bailiwick.net.gates import RESERVED_SECONDS, Pace, Turn
+from bailiwick.net.robots import MAX_BYTES, RobotsKind, RobotsVerdict, decide
+from bailiwick.ports import FetchAnswer, Fetcher, FetchFailure, FetchRequest
+from bailiwick.registry.records import find
+
+_HOPS = 5
+_LONGEST_WAIT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What such a fetch needs."""
+
+    database: Database
+    fetcher: Fetcher
+    rules: UrlRules
+    agent: str
+    """Our name in robots.txt."""
+    actor: Callable[[Connection], Actor]
+
+
+async def fetch_single(errand: Errand, given: str) -> FetchAnswer:
+    """The page that a person named, redirects followed. NotAllowedError, ConflictError or NotFoundError say why not."""
+    page = PageUrl.parse(given, rules=errand.rules)
+    url = await asyncio.to_thread(_address, errand, page, given)
+    for _ in range(_HOPS + 1):
+        answer = await _permitted(errand, page, url)
+        if not 300 <= answer.status < 400:
+            break
+        target = redirect_target(answer, errand.rules)
+        if target is None:
+            break
+        url, page = target
+        await asyncio.to_thread(_address, errand, page, url)
+    if not 200 <= answer.status < 300:
+        raise NotFoundError(f"{url} answered with status {answer.status}")
+    return answer
+
+
+def _address(errand: Errand, page: PageUrl, given: str) -> str:
+    """Where to ask for it, if it may be asked for at all; noted in the trail."""
+    with errand.database.begin() as conn:
+        domain = find(conn, page.domain)
+        if domain is not None and (domain.approval in ("rejected", "suspended") or domain.standing == "blacklisted"):
+            state = "blacklisted" if domain.standing == "blacklisted" else domain.approval
+            raise NotAllowedError(
+                f"{domain.name} is {state}: nothing is fetched from it", hint=f"bailiwick explain {domain.name}"
+            )
+        subject = Subject("domain", page.domain.name, domain.id if domain else None)
+        record(conn, errand.actor(conn), subject, Act("fetch", details={"path": page.path, "as": "person"}))
+    if "://" in given:
+        return f"{origin_of(given)}{page.path}"
+    return page.fetch_url(domain.base_url if domain else None)
+
+
+async def _permitted(errand: Errand, page: PageUrl, url: str) -> FetchAnswer:
+    origin = origin_of(url)
+    started = time.monotonic()
+    verdict = await asyncio.to_thread(_known_robots, errand, origin) or await _read_robots(errand, origin)
+    if not verdict.robots.allows(page.path):
+        rule = verdict.robots.rule_for(page.path) or verdict.reason
+        closed = verdict.kind is RobotsKind.CLOSED_FOR_NOW
+        raise NotAllowedError(verdict.reason if closed else f"the robots.txt of {origin} forbids it: {rule}")
+    pause = (verdict.robots.crawl_delay_seconds or 0.0) - (time.monotonic() - started)
+    await asyncio.sleep(min(max(pause, 0.0), _LONGEST_WAIT_SECONDS))
+    answer = await _ask(errand, url)
+    if isinstance(answer, FetchFailure):
+        raise NotFoundError(f"{url} cannot be fetched: {answer.message}")
+    return answer
+
+
+def _known_robots(errand: Errand, origin: str) -> RobotsVerdict | None:
+    with errand.database.read() as conn:
+        row = conn.exec_driver_sql(SQL["robots_of"], {"origins": [origin]}).one_or_none()
+    if row is None:
+        return None
+    return decide(row.status, row.body.encode() if row.body is not None else None, errand.agent)
+
+
+async def _read_robots(errand: Errand, origin: str) -> RobotsVerdict:
+    """Read now, and kept for whoever comes next."""
+    answer = await read_robots(f"{origin}/robots.txt", lambda url: _ask(errand, url), errand.rules)
+    if not isinstance(answer, FetchAnswer):
+        raise NotFoundError(f"{origin} cannot be reached: {answer.message if answer else 'nothing could be sent'}")
+    body = (answer.body or b"")[:MAX_BYTES] if 200 <= answer.status < 300 else None
+    verdict = decide(answer.status, body, errand.agent)
+    kept: dict[str, object] = {
+        "origin": [origin],
+        "kind": [verdict.kind.value],
+        "status": [answer.status],
+        "body": [body.decode("utf-8", "replace").replace("\x00", "") if body is not None else None],
+        "error": [verdict.reason],
+        "expires_seconds": [verdict.expires_seconds],
+    }
+    await asyncio.to_thread(_keep, errand, kept)
+    return verdict
+
+
+def _keep(errand: Errand, columns: dict[str, object]) -> None:
+    with errand.database.begin() as conn:
+        conn.exec_driver_sql(SQL["keep_robots"], columns)
+
+
+async def _ask(errand: Errand, url: str) -> FetchAnswer | FetchFailure:
+    """One request at a moment that is reserved for it."""
+    host = host_of(url)
+    wait = await asyncio.to_thread(reserve, errand.database, host)
+    if isinf(wait):
+        raise ConflictError(f"{host} is being crawled right now", hint="try again when its slice is over")
+    if wait > _LONGEST_WAIT_SECONDS:
+        raise ConflictError(f"{host} may be asked again in {wait:.0f} seconds", hint="try again then")
+    turn = await Pace(0.0, first_after_seconds=wait).turn(good_for_seconds=RESERVED_SECONDS)
+    try:
+        return await errand.fetcher.fetch(FetchRequest(url, _Asking(turn)))
+    finally:
+        turn.give_up(tried=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """The word for one request: its moment is good for a while, and once."""
+
+    turn: Turn
+
+    def sending(self) -> bool:
+        if not self.turn.is_open:
+            return False
+        self.turn.sent()
+        return True

@@ -1,0 +1,55 @@
+"""A child process that extracts one page after another: a page that kills it, or never ends, takes nobody along.
+
+A program of its own, started by the pool with its limits as arguments. It ends when its parent is gone. The time limit
+is an alarm that kills the process itself: it holds inside libraries in C, and when nobody is there to watch any more.
+"""
+
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from bailiwick.base.errors import BailiwickError
+from bailiwick.base.failpoints import parser_killer
+from bailiwick.extract.content import ContentLimits
+from bailiwick.extract.page import Body, Extracted, PageExtractor
+from bailiwick.extract.wire import pack_answer, read_body
+from bailiwick.model.content import ParseOutcome, Unread
+
+_ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""The processes are the parallelism. Read by libraries when they are imported, which is on use."""
+
+
+def main(arguments: list[str]) -> None:
+    """Arguments: directory of profiles (or nothing), seconds a page, bytes of memory, then the limits in order."""
+    os.environ.update(_ONE_THREAD)
+    directory, seconds, memory, *limits = arguments
+    with suppress(OSError, ValueError):  # not every system knows it
+        resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
+    extractor = PageExtractor(Path(directory) if directory else None, ContentLimits(*map(int, limits)))
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints is no answer
+    while (body := read_body(source.read)) is not None:
+        signal.setitimer(signal.ITIMER_REAL, float(seconds))
+        found = _extract(extractor, body)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sink.write(pack_answer(found))
+        sink.flush()
+
+
+def _extract(extractor: PageExtractor, body: Body) -> Extracted | Unread:
+    parser_killer(body.data)
+    try:
+        return extractor.extract(body)
+    except MemoryError:
+        return Unread(ParseOutcome.TOO_LARGE, "it takes more memory than a page may")
+    except BailiwickError as error:
+        return Unread(ParseOutcome.FAULT, error.message)
+    except Exception as error:  # noqa: BLE001 - one page must not end the parsing of all
+        return Unread(ParseOutcome.FAULT, f"unexpected {type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

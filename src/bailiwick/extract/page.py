@@ -1,0 +1,78 @@
+"""One body, from bytes to content, relevance, markdown and items: cheap steps first, dear ones for what matters."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bailiwick.extract.article import article_of
+from bailiwick.extract.content import ContentLimits, read_content
+from bailiwick.extract.markdown import is_available, markdown_of
+from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
+from bailiwick.model.content import Content, Relevance, Unread
+from bailiwick.model.items import Item, ItemKind
+from bailiwick.model.profile_files import load_profile
+from bailiwick.model.profiles import MarkdownPolicy, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What is to be read, and what is known of it already."""
+
+    data: bytes
+    content_type: str
+    url: str
+    profile: str
+    known: Collection[bytes] = ()
+    """Content hashes of which everything was made before."""
+    relevance: Relevance | None = None
+    """Judged already, by somebody who knows better than we do here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """All that a body holds. Without a relevance its content is known already, and nothing else was made."""
+
+    content: Content
+    relevance: Relevance | None
+    markdown: str | None = None
+    items: list[Item] = field(default_factory=list)
+
+
+class PageExtractor:
+    """Extracts pages for any number of profiles; what a profile needs is loaded once."""
+
+    def __init__(self, profiles: Path | None, limits: ContentLimits) -> None:
+        self._directory, self._limits = profiles, limits
+        self._ready: dict[str, tuple[Profile, LocalJudge]] = {}
+
+    def extract(self, body: Body) -> Extracted | Unread:
+        """Everything that one body gives. Never raises for what a page does; a bad profile is a SettingsError."""
+        content = read_content(body.data, body.content_type, body.url, self._limits)
+        if isinstance(content, Unread):
+            return content
+        if content.content_hash in body.known:
+            return Extracted(content, None)
+        profile, judge = self._profile(body.profile)
+        relevance = body.relevance or judge(Subject.of(content, body.url))
+        found = Extracted(content, relevance)
+        if relevance.is_relevant or profile.markdown is MarkdownPolicy.ALL:
+            found = replace(found, markdown=_markdown(profile, body, content))
+        return replace(found, items=_items(profile, found, body.url)) if relevance.is_relevant else found
+
+    def _profile(self, name: str) -> tuple[Profile, LocalJudge]:
+        if name not in self._ready:
+            profile = load_profile(name, self._directory)
+            self._ready[name] = (profile, judge_for(profile))
+        return self._ready[name]
+
+
+def _markdown(profile: Profile, body: Body, content: Content) -> str | None:
+    """Where no main content is told from the rest, the text stands for it: a PDF, a page of a few words."""
+    if profile.markdown is MarkdownPolicy.NONE or not is_available():
+        return None
+    return markdown_of(body.data, body.content_type, body.url) or content.text
+
+
+def _items(profile: Profile, found: Extracted, url: str) -> list[Item]:
+    article = article_of(found.content, found.markdown, url) if ItemKind.ARTICLE in profile.extractors else None
+    return [article] if article is not None else []

@@ -1,0 +1,58 @@
+"""What is judged: the readable parts of a page, or of a search result, which has no text of its own; and its words."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from bailiwick.model.content import Content
+
+# A bounded amount of text a page: what a page is about is said early.
+_BODY_CHARACTERS = 4000
+_HEAD_CHARACTERS = 1000
+_WORD = re.compile(r"\w+")
+_URL_WORD = re.compile(r"[^\W_]+")
+_SCHEME = re.compile(r"^[a-z]+://(www\.)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A page as a judge sees it."""
+
+    url: str
+    title: str | None = None
+    description: str | None = None
+    text: str = ""
+    language: str | None = None
+
+    @classmethod
+    def of(cls, content: Content, url: str) -> "Subject":
+        return cls(url, content.title, content.description, content.text, content.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a subject, folded and split once for all that looks at them."""
+
+    title: list[str]
+    url: list[str]
+    description: list[str]
+    body: list[str]
+
+    @classmethod
+    def of(cls, subject: Subject) -> "Words":
+        return cls(
+            title=words_of((subject.title or "")[:_HEAD_CHARACTERS]),
+            url=_words_of_url(subject.url[:_HEAD_CHARACTERS]),
+            description=words_of((subject.description or "")[:_HEAD_CHARACTERS]),
+            body=words_of(subject.text[:_BODY_CHARACTERS]),
+        )
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _words_of_url(url: str) -> list[str]:
+    """Without the scheme and the host's last label: `.org` says little, `/grants` much."""
+    host, slash, path = _SCHEME.sub("", url.casefold(), count=1).partition("/")
+    return _URL_WORD.findall(host.rpartition(".")[0] + slash + unquote(path))

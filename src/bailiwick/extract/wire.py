@@ -1,0 +1,87 @@
+"""Pages and what was extracted of them, as they go between a parse worker and its child processes.
+
+Lengths first, then JSON, then the body. JSON and not pickle: the child has read hostile input with libraries in C.
+"""
+
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+
+from bailiwick.extract.page import Body, Extracted
+from bailiwick.model.content import Content, ContentKind, ParseOutcome, Relevance, RelevanceSource, Unread
+from bailiwick.model.items import Item, ItemKind
+
+LENGTHS = struct.Struct(">II")
+LENGTH = struct.Struct(">I")
+
+
+def pack_body(body: Body) -> bytes:
+    """What the child reads."""
+    told = {
+        "content_type": body.content_type,
+        "url": body.url,
+        "profile": body.profile,
+        "known": [digest.hex() for digest in body.known],
+        "relevance": asdict(body.relevance) if body.relevance else None,
+    }
+    header = json.dumps(told).encode()
+    return b"".join((LENGTHS.pack(len(header), len(body.data)), header, body.data))
+
+
+def read_body(read: Callable[[int], bytes]) -> Body | None:
+    """The next one; None when the worker is gone."""
+    lengths = read(LENGTHS.size)
+    if len(lengths) < LENGTHS.size:
+        return None
+    header_bytes, body_bytes = LENGTHS.unpack(lengths)
+    told, data = json.loads(read(header_bytes)), read(body_bytes)
+    return Body(
+        data,
+        told["content_type"],
+        told["url"],
+        told["profile"],
+        [bytes.fromhex(digest) for digest in told["known"]],
+        _relevance(told["relevance"]),
+    )
+
+
+def pack_answer(found: Extracted | Unread) -> bytes:
+    """What the worker reads."""
+    if isinstance(found, Unread):
+        told: dict[str, object] = {"outcome": found.outcome.value, "why": found.why}
+    else:
+        content = asdict(found.content)
+        content["content_hash"] = found.content.content_hash.hex()
+        for name in ("published_at", "modified_at"):
+            content[name] = content[name].isoformat() if content[name] else None
+        told = {
+            "content": content,
+            "relevance": asdict(found.relevance) if found.relevance else None,
+            "markdown": found.markdown,
+            "items": [asdict(item) for item in found.items],
+        }
+    answer = json.dumps(told).encode()
+    return LENGTH.pack(len(answer)) + answer
+
+
+def unpack_answer(data: bytes) -> Extracted | Unread:
+    told = json.loads(data)
+    if "outcome" in told:
+        return Unread(ParseOutcome(told["outcome"]), told["why"])
+    content = told["content"]
+    content["kind"] = ContentKind(content["kind"])
+    content["content_hash"] = bytes.fromhex(content["content_hash"])
+    for name in ("published_at", "modified_at"):
+        content[name] = datetime.fromisoformat(content[name]) if content[name] else None
+    items = [Item(**(item | {"kind": ItemKind(item["kind"])})) for item in told["items"]]
+    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items)
+
+
+def _relevance(told: "dict[str, object] | None") -> Relevance | None:
+    if told is None:
+        return None
+    return Relevance(
+        float(str(told["score"])), bool(told["is_relevant"]), str(told["reason"]), RelevanceSource(str(told["source"]))
+    )

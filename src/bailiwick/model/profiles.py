@@ -1,0 +1,216 @@
+"""A profile: what one use of the system looks for. Pure values; `profile_files` reads them from TOML."""
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Annotated, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+from bailiwick.model.items import ItemKind
+
+DEFAULT_PROFILE = "general"
+PROFILE_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Weight: TypeAlias = Annotated[float, Field(gt=0, le=10)]
+Phrase: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=100)]
+Example: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)]
+Statement: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=4000)]
+Slug: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=60)]
+# `*.` in front of a host name takes in all names below it.
+HostPattern: TypeAlias = Annotated[
+    str, StringConstraints(pattern=r"^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)
+]
+Language: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
+
+# Scores are shown with two decimals, so that is how close two bands can lie (0.49 and 0.5).
+_BAND_STEP = 0.01
+_EPSILON = 1e-9
+
+
+class ModelUse(StrEnum):
+    """When a language model is asked about a page, if one is set up."""
+
+    OFF = "off"
+    UNCERTAIN = "uncertain"
+    """When the local score is near the threshold."""
+    ALWAYS = "always"
+
+
+class MarkdownPolicy(StrEnum):
+    """Which pages are kept as markdown too."""
+
+    ALL = "all"
+    RELEVANT = "relevant"
+    NONE = "none"
+
+
+class BandAction(StrEnum):
+    """What happens to a URL whose confidence lies in a band (003)."""
+
+    AUTO_APPROVE = "auto_approve"
+    MANUAL_REVIEW = "manual_review"
+    REJECT = "reject"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Examples(_Part):
+    """Sentences as they stand on pages that are wanted, and on pages that only look like it."""
+
+    positive: tuple[Example, ...] = Field((), max_length=100)
+    negative: tuple[Example, ...] = Field((), max_length=100)
+
+
+class JudgeWeight(_Part):
+    """A judge of search results and how much its score counts (001)."""
+
+    name: Slug
+    weight: Weight = 1.0
+
+
+class Band(_Part):
+    """A range of confidence, both ends included, and what it leads to (003)."""
+
+    name: Slug
+    min: Share
+    max: Share
+    action: BandAction
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"band {self.name}: min {self.min:g} is above max {self.max:g}")
+        return self
+
+
+class ImagePolicy(_Part):
+    """Which images of a page are wanted, and whether they are fetched."""
+
+    download: bool = False
+    min_width: int = Field(0, ge=0, le=100_000)
+    min_height: int = Field(0, ge=0, le=100_000)
+    min_bytes: int = Field(0, ge=0, le=1_000_000_000)
+
+
+class ModelPolicy(_Part):
+    """When a language model judges relevance, and what it is told beside the topic."""
+
+    use: ModelUse = ModelUse.OFF
+    margin: Share = 0.2
+    """`uncertain`: how far from the threshold a local score may lie to be asked about."""
+    instructions: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
+
+
+DEFAULT_BANDS = (
+    Band(name="high", min=0.8, max=1.0, action=BandAction.AUTO_APPROVE),
+    Band(name="medium", min=0.5, max=0.79, action=BandAction.MANUAL_REVIEW),
+    Band(name="low", min=0.3, max=0.49, action=BandAction.MANUAL_REVIEW),
+    Band(name="auto_reject", min=0.0, max=0.29, action=BandAction.REJECT),
+)
+DEFAULT_JUDGES = (
+    JudgeWeight(name="keywords"),
+    JudgeWeight(name="meaning"),
+    JudgeWeight(name="credibility"),
+)
+
+
+class Profile(_Part):
+    """What is looked for: the topic and its evidence, what is extracted, where scores lead."""
+
+    name: Annotated[str, StringConstraints(pattern=PROFILE_NAME, max_length=60)]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    extends: str | None = None
+    """The profile that this one was laid over; its values are already in here."""
+    topic: Statement | None = None
+    """What a wanted page is, in a sentence or a few. None: everything is relevant."""
+    relevance_threshold: Share = 0.5
+    languages: tuple[Language, ...] = Field((), max_length=50)
+    """Pages known to be in another language are not relevant. Empty: any language."""
+    keywords: Mapping[Phrase, Weight] = Field(default_factory=dict, max_length=500)
+    negative_keywords: Mapping[Phrase, Weight] = Field(default_factory=dict, max_length=500)
+    examples: Examples = Examples()
+    extractors: tuple[ItemKind, ...] = (ItemKind.ARTICLE,)
+    """Kinds of items that are wanted."""
+    markdown: MarkdownPolicy = MarkdownPolicy.RELEVANT
+    images: ImagePolicy = ImagePolicy()
+    asset_hosts: tuple[HostPattern, ...] = Field((), max_length=500)
+    """Hosts besides the page's own from which images of an approved page may be fetched (P5)."""
+    model: ModelPolicy = ModelPolicy()
+    judges: tuple[JudgeWeight, ...] = Field(DEFAULT_JUDGES, min_length=1, max_length=50)
+    judge_threshold: Share = 0.6
+    """Weighted score of the judges from which a search result becomes a candidate (001)."""
+    bands: tuple[Band, ...] = Field(DEFAULT_BANDS, min_length=1, max_length=20)
+
+    @property
+    def takes_everything(self) -> bool:
+        return self.topic is None
+
+    @property
+    def mark(self) -> int:
+        """64 bits, signed, over all that decides how a page is parsed: it changes when parsing would."""
+        deciding = self.model_dump(mode="json", include=_DECIDE_PARSING)
+        text = json.dumps(deciding, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+
+    def band(self, score: float) -> Band:
+        """The band of a score, which counts with two decimals."""
+        rounded = round(score, 2)
+        return next(band for band in self.bands if band.min - _EPSILON <= rounded <= band.max + _EPSILON)
+
+    @field_validator("extractors", "languages", "asset_hosts")
+    @classmethod
+    def _named_once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        _refuse_twice(given)
+        return given
+
+    @field_validator("judges")
+    @classmethod
+    def _judges_once(cls, given: tuple[JudgeWeight, ...]) -> tuple[JudgeWeight, ...]:
+        _refuse_twice([judge.name for judge in given])
+        return given
+
+    @field_validator("bands")
+    @classmethod
+    def _bands_cover(cls, given: tuple[Band, ...]) -> tuple[Band, ...]:
+        """Every score from 0 to 1 lies in exactly one band, and they are written in order, up or down."""
+        _refuse_twice([band.name for band in given])
+        upward = sorted(given, key=lambda band: (band.min, band.max))
+        if list(given) not in (upward, upward[::-1]):
+            raise ValueError("bands are written in order of their scores, upward or downward")
+        if upward[0].min > _EPSILON:
+            raise ValueError(f"no band for scores from 0 to {upward[0].min:g}")
+        if upward[-1].max < 1 - _EPSILON:
+            raise ValueError(f"no band for scores from {upward[-1].max:g} to 1")
+        for below, above in zip(upward, upward[1:], strict=False):
+            if above.min <= below.max + _EPSILON:
+                raise ValueError(f"bands {below.name} and {above.name} overlap at {above.min:g}")
+            if above.min - below.max > _BAND_STEP + _EPSILON:
+                raise ValueError(f"no band for scores between {below.max:g} and {above.min:g}")
+        return given
+
+    @model_validator(mode="after")
+    def _evidence_needs_a_topic(self) -> Self:
+        if self.topic is None and (self.keywords or self.negative_keywords or self.examples != Examples()):
+            raise ValueError("keywords and examples need a topic; without one everything is relevant")
+        if self.topic is not None and not self.keywords:
+            raise ValueError(
+                "a topic needs keywords: they are what is left where sentence embeddings are not installed"
+            )
+        return self
+
+
+_DECIDE_PARSING = {
+    "topic", "relevance_threshold", "languages", "keywords", "negative_keywords", "examples",
+    "extractors", "markdown", "images", "model",
+}  # fmt: skip
+
+
+def _refuse_twice(names: "tuple[str, ...] | list[str]") -> None:
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise ValueError(f"{name} is named twice")

@@ -1,0 +1,124 @@
+"""A parse worker: one parse stage in this process, put together from the App, with the signals that end it."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bailiwick.app import App
+from bailiwick.base.settings import Settings
+from bailiwick.extract.content import ContentLimits
+from bailiwick.extract.pool import ExtractionPool, PoolLimits
+from bailiwick.extract.queue import Taker
+from bailiwick.extract.stage import ParseProgress, ParseStage, Work
+from bailiwick.pipeline.tally import Tally
+from bailiwick.registry.workers import this_worker
+
+_TALLY_SECONDS = 0.25
+_WAIT_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOrder:
+    """What is to be parsed, and for how long."""
+
+    jobs: Sequence[int] | None = None
+    stays: bool = False
+    """Wait for more, instead of ending when nothing waits."""
+    parent: int | None = None
+    """Stop when this process is gone."""
+    tally: Tally | None = None
+
+
+def parse(app: App, order: ParseOrder, watch: Callable[[ParseStage], Awaitable[None]]) -> tuple[ParseProgress, bool]:
+    """Parse until it is over. Returns how it went, and whether it was interrupted."""
+    return asyncio.run(_parse(app, order, watch))
+
+
+async def _parse(
+    app: App, order: ParseOrder, watch: Callable[[ParseStage], Awaitable[None]]
+) -> tuple[ParseProgress, bool]:
+    settings, me = app.settings, this_worker()
+    work = Work(
+        database=app.database,
+        store=app.body_store,
+        pool=pool_of(app, settings),
+        taker=Taker(str(me), me.machine, settings.parse.claim_seconds, order.jobs),
+        marks=app.profile_marks,
+        batch_pages=settings.parse.batch_pages,
+        say=app.say,
+    )
+    stage = ParseStage(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stage.stop)
+    teller = _Teller(stage, order.tally)
+    beside = [asyncio.create_task(_look_on(stage, order, teller)), asyncio.create_task(_watched(stage, watch))]
+    try:
+        progress = await stage.run(stays=order.stays)
+    finally:
+        for task in beside:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        teller.tell()
+    return progress, stage.is_stopping
+
+
+def pool_of(app: App, settings: Settings, *, size: int | None = None) -> ExtractionPool:
+    """As many children as the settings say, or as this, each within their limits."""
+    parse_settings = settings.parse
+    limits = PoolLimits(
+        ContentLimits(max_text_chars=parse_settings.max_text_chars, max_pdf_pages=parse_settings.max_pdf_pages),
+        parse_settings.page_seconds,
+        parse_settings.page_memory_bytes,
+    )
+    usual = parse_settings.processes or max((os.cpu_count() or 1) - 1, 1)
+    return ExtractionPool(size or usual, app.profiles_directory, limits)
+
+
+async def _watched(stage: ParseStage, watch: Callable[[ParseStage], Awaitable[None]]) -> None:
+    await watch(stage)
+
+
+async def _look_on(stage: ParseStage, order: ParseOrder, teller: "_Teller") -> None:
+    """Tell how far it is; stop when the parent is gone."""
+    while True:
+        teller.tell()
+        if order.parent is not None and os.getppid() != order.parent:
+            stage.stop()
+        await asyncio.sleep(_TALLY_SECONDS)
+
+
+class _Teller:
+    """Adds what is new to the tally: another process of this command may have counted before us."""
+
+    def __init__(self, stage: ParseStage, tally: Tally | None) -> None:
+        self._stage, self._tally = stage, tally
+        self._told = (0, 0, 0, 0)
+
+    def tell(self) -> None:
+        done = self._stage.progress
+        now = (done.pages, done.relevant, done.items, done.unread)
+        if self._tally is not None and now != self._told:
+            pages, relevant, items, unread = (a - b for a, b in zip(now, self._told, strict=True))
+            self._tally.add(pages=pages, relevant=relevant, items=items, unread=unread)
+            self._told = now
+
+
+async def nobody_watches(_stage: ParseStage) -> None:
+    """For `parse`: others show how it goes."""
+
+
+def parse_beside(app: App, tally: Tally, *, parent: int) -> int:
+    """Parse beside a crawl, in a process of its own, until it is told to stop. It learns from the tally what."""
+    while not tally.is_ordered:
+        if os.getppid() != parent:
+            return 0
+        time.sleep(_WAIT_SECONDS)
+    app.patiently(lambda: app.settings)
+    parse(app, ParseOrder(tally.jobs, stays=True, parent=parent, tally=tally), nobody_watches)
+    return 0

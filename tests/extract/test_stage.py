@@ -1,0 +1,168 @@
+"""The parse stage with real children: what kills or hangs them is found out, and everything else is parsed."""
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bailiwick.db.engine import Database
+from bailiwick.extract.content import ContentLimits
+from bailiwick.extract.page import Body
+from bailiwick.extract.pool import ExtractionPool, PoolLimits
+from bailiwick.extract.stage import ParseProgress, ParseStage, Work
+from bailiwick.extract.version import EXTRACTOR_VERSION
+from bailiwick.model.content import ParseOutcome
+from bailiwick.model.profile_files import load_profile
+from tests.extract.tools import Shelved, count, rows, shelved, taker
+
+PAGE = "<html lang=en><title>{n}</title><body><article><h1>Page {n}</h1><p>{words}</p></article></body></html>"
+WORDS = "The society for the advancement of small bridges meets every second Tuesday in the town hall. " * 5
+
+
+@pytest.fixture
+def pages(database: Database, tmp_path: Path) -> Shelved:
+    return shelved(database, tmp_path)
+
+
+def fill(pages: Shelved, number: int, *, words: str = WORDS) -> None:
+    for n in range(number):
+        pages.put(f"/{n}", PAGE.format(n=n, words=f"{words} {n}").encode())
+
+
+def pool(size: int = 2, seconds: float = 20) -> ExtractionPool:
+    return ExtractionPool(size, None, PoolLimits(ContentLimits(), seconds, 2_000_000_000))
+
+
+def stage_of(pages: Shelved, pool: ExtractionPool, *, batch: int = 20) -> ParseStage:
+    marks = {"general": load_profile("general", None).mark}
+    return ParseStage(Work(pages.database, pages.store, pool, taker(), lambda: marks, batch))
+
+
+def parse(pages: Shelved, *, seconds: float = 20, batch: int = 20) -> ParseProgress:
+    async def run() -> ParseProgress:
+        return await stage_of(pages, pool(seconds=seconds), batch=batch).run()
+
+    return asyncio.run(run())
+
+
+def outcomes(pages: Shelved) -> dict[object, object]:
+    with pages.database.read() as conn:
+        return dict(rows(conn, "select outcome, count(*) from page_parses group by 1"))  # type: ignore[arg-type]
+
+
+def test_everything_that_waits_is_parsed(pages: Shelved) -> None:
+    fill(pages, 50)
+    progress = parse(pages)
+    assert progress.outcomes == {ParseOutcome.PARSED: 50}
+    assert (progress.relevant, progress.changed) == (50, 50)
+    with pages.database.read() as conn:
+        [(title, text, version)] = rows(
+            conn,
+            "select title, text, s.extractor_version from page_snapshots s"
+            " join pages using (domain_id, path_hash) where path = '/7'",
+        )
+    assert (title, version) == ("7", EXTRACTOR_VERSION)
+    assert "second Tuesday" in str(text)
+
+
+def test_nothing_is_done_twice(pages: Shelved) -> None:
+    fill(pages, 5)
+    parse(pages)
+    fill(pages, 5)  # the same bodies wait once more, as after a restore
+    again = parse(pages)
+    assert (again.outcomes, again.changed, again.relevant) == ({ParseOutcome.PARSED: 5}, 0, 0)
+    assert count(pages.database, "page_snapshots") == count(pages.database, "snapshot_history") == 5
+
+
+def test_a_page_that_kills_its_parser_is_isolated(pages: Shelved, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAILIWICK_FAILPOINT", "parse:kill-the-parser")
+    fill(pages, 10)
+    pages.put("/bad", PAGE.format(n=0, words="kill-the-parser").encode())
+    parse(pages)
+    assert outcomes(pages) == {"parsed": 10, "poison": 1}
+
+
+def test_a_page_that_never_ends_is_isolated(pages: Shelved, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAILIWICK_FAILPOINT", "hang:never-end")
+    fill(pages, 10)
+    pages.put("/bad", PAGE.format(n=0, words="never-end").encode())
+    parse(pages, seconds=3)
+    assert outcomes(pages) == {"parsed": 10, "timeout": 1}
+
+
+def test_a_child_that_hangs_ends_by_itself_when_its_parent_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAILIWICK_FAILPOINT", "hang:never-end")
+
+    async def abandon() -> psutil.Process:
+        made = pool(1, seconds=3)
+        task = asyncio.create_task(made.extract(Body(b"never-end", "text/html", "https://example.org/", "general")))
+        while not (children := psutil.Process().children()):
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(1)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        return children[0]
+
+    child = asyncio.run(abandon())
+    psutil.wait_procs([child], timeout=10)
+    assert not child.is_running()
+
+
+def test_killing_children_condemns_no_page(pages: Shelved) -> None:
+    """Twenty kills from outside while sixty pages are parsed."""
+    fill(pages, 60, words=WORDS * 20)
+
+    async def run() -> ParseProgress:
+        stage = stage_of(pages, pool(2))
+        task = asyncio.create_task(stage.run())
+        kills = 0
+        while not task.done() and kills < 20:
+            for child in psutil.Process().children():
+                with suppress(ProcessLookupError):
+                    os.kill(child.pid, signal.SIGKILL)
+                    kills += 1
+            await asyncio.sleep(0.7)
+        return await task
+
+    asyncio.run(run())
+    assert outcomes(pages) == {"parsed": 60}
+
+
+def test_a_stop_gives_back_what_is_not_parsed(pages: Shelved) -> None:
+    fill(pages, 40, words=WORDS * 20)
+
+    async def run() -> None:
+        stage = stage_of(pages, pool(1), batch=40)
+        task = asyncio.create_task(stage.run())
+        await asyncio.sleep(1.5)
+        stage.stop()
+        await asyncio.wait_for(task, 10)
+
+    asyncio.run(run())
+    done = count(pages.database, "page_parses")
+    assert done + count(pages.database, "parse_queue") == 40
+    with pages.database.read() as conn:
+        assert rows(conn, "select count(*) from parse_queue where worker is not null") == [(0,)]
+    parse(pages)
+    assert outcomes(pages) == {"parsed": 40}
+
+
+def test_pages_of_an_unknown_profile_wait(database: Database, tmp_path: Path) -> None:
+    pages = shelved(database, tmp_path, profile="no-such-profile")
+    fill(pages, 3)
+    progress = parse(pages)
+    assert progress.unknown_profiles == {"no-such-profile": 3}
+    assert (count(database, "parse_queue"), count(database, "page_parses")) == (3, 0)
+
+
+def test_a_body_that_is_gone_is_said(pages: Shelved) -> None:
+    fill(pages, 2)
+    with pages.database.begin() as conn:
+        conn.exec_driver_sql("update pages set pack_offset = pack_offset + 1 where path = '/1'")
+    parse(pages)
+    assert outcomes(pages) == {"parsed": 1, "no_body": 1}

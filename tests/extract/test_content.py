@@ -88,7 +88,7 @@ def linked(data: str) -> str:
 @pytest.mark.parametrize(
     ("head", "published"),
     [
-        (linked('{"@type": "NewsArticle", "datePublished": "2026-03-01T10:00:00+01:00"}'), datetime(2026, 3, 1, 9, tzinfo=UTC)),
+        (linked('{"@type": "Article", "datePublished": "2026-03-01T10:00Z"}'), datetime(2026, 3, 1, 10, tzinfo=UTC)),
         (linked('{"@graph": [{"@type": "WebPage", "datePublished": "2026-03-01"}]}'), datetime(2026, 3, 1, tzinfo=UTC)),
         ("<meta property=article:published_time content=2026-03-01T10:00:00Z>", datetime(2026, 3, 1, 10, tzinfo=UTC)),
         ("<meta name=date content='March 1, 2026'>", datetime(2026, 3, 1, tzinfo=UTC)),

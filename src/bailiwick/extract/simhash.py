@@ -45,21 +45,27 @@ def distance(one: int, other: int) -> int:
 
 
 def _shingles(words: list[bytes]) -> bytes:
-    """Eight bytes for each pair of neighbours.
-
-    The upper half of a product of two 32-bit numbers is biased, the lower is not: the second word's product is turned
-    by half a lane, so that each half of a shingle has one even share.
-    """
+    """Eight bytes for each pair of neighbours."""
     codes = array("Q", map(crc32, words))
     if byteorder == "big":
         codes.byteswap()
     count = len(codes)
-    row = int.from_bytes(codes.tobytes(), "little")
     lower = _lower_halves(count)
-    second = (row >> 64) * _SECOND
-    turned = ((second & lower) << 32) | ((second >> 32) & lower)
-    mixed = (row * _FIRST) ^ turned
-    return mixed.to_bytes(8 * count + 8, "little")[: 8 * (count - 1)]
+    row = int.from_bytes(codes.tobytes(), "little")
+    pairs = _mixed(row, row >> 64, lower)
+    # Once more: the first mix of two words is the sum of what each adds, so that common words would decide alone.
+    mixed = _mixed(pairs & lower, (pairs >> 32) & lower, lower)
+    return mixed.to_bytes(8 * count, "little")[: 8 * (count - 1)]
+
+
+def _mixed(one: int, other: int, lower: int) -> int:
+    """Two rows of 32-bit numbers, mixed into one of 64.
+
+    The upper half of a product of two 32-bit numbers is biased, the lower half takes from few bits: the second
+    product is turned by half a lane, so that either half of a lane has one of each.
+    """
+    product = other * _SECOND
+    return (one * _FIRST) ^ ((product & lower) << 32) ^ ((product >> 32) & lower)
 
 
 @lru_cache(maxsize=64)

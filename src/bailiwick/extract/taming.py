@@ -19,30 +19,33 @@ _NEVER_DEEP = frozenset(
 )
 
 
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_MAX_LIST_DEPTH = 20
+"""A list is indented by its depth: a text of lists within lists grows with its square."""
+
+
 def tamed(html: str, *, max_chars: int, max_tags: int, max_depth: int) -> str:
     """The document within these limits; itself, if it is."""
     html = html[:max_chars]
-    tags = html.count("<")
-    if tags <= _CALM_TAGS:
+    if html.count("<") <= _CALM_TAGS:
         return html
-    if tags > max_tags:
-        html = html[: next(islice(re.finditer("<", html), max_tags, None)).start()]
-    return _flattened(html, max_depth)
+    html = _flattened(html, max_depth)
+    following = next(islice(re.finditer("<", html), max_tags, None), None)
+    return html if following is None else html[: following.start()]
 
 
 def _flattened(html: str, max_depth: int) -> str:
-    depth = 0
+    """With the tags of what is too deep taken out; each leaves a newline, so that words stay apart."""
+    depths = {False: 0, True: 0}
 
     def flatten(tag: re.Match[str]) -> str:
-        nonlocal depth
-        if tag[2].lower() in _NEVER_DEEP:
+        name = tag[2].lower()
+        if name in _NEVER_DEEP:
             return tag[0]
-        if tag[1]:
-            is_deep = depth > max_depth
-            depth = max(0, depth - 1)
-        else:
-            depth += 1
-            is_deep = depth > max_depth
-        return "\n" if is_deep else tag[0]
+        is_list = name in _LISTS
+        limit = _MAX_LIST_DEPTH if is_list else max_depth
+        before = depths[is_list]
+        after = depths[is_list] = max(0, before - 1) if tag[1] else before + 1
+        return "\n" if max(before, after) > limit else tag[0]
 
     return _TAG.sub(flatten, html)

@@ -3,15 +3,22 @@
 Every word has a CRC, the same in every process and release; neighbouring words are mixed into shingles, and each
 bit of the fingerprint is what most shingles have there. The shingles are never seen by Python: they are lanes of
 64 bits of one large integer, multiplied and counted all at once (40 times faster than a loop over words and bits).
+
+Of a long text its beginning and its end are looked at: a page of 6,000 words would take a millisecond.
 """
 
 from array import array
-from functools import lru_cache
 from sys import byteorder
 from zlib import crc32
 
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
 _LEAST_WORDS = 2
+_BEGINNING, _END = 1500, 500
+_ONES = int.from_bytes(b"\x01" * 8 * (_BEGINNING + _END), "little")
+_MASKS = tuple(_ONES << bit for bit in range(8))
+"""Each of the eight bits of every byte; longer than most texts, which does no harm."""
+_LOWER = int.from_bytes(b"\xff\xff\xff\xff\x00\x00\x00\x00" * (_BEGINNING + _END), "little")
+"""The lower half of every lane."""
 _SCRIPT_WITHOUT_SPACES = 12
 """Characters a word, on average, from which on a text is taken for Chinese, Japanese or Thai: one word a character."""
 
@@ -28,12 +35,14 @@ def simhash(words: list[bytes]) -> int:
     """Of the words of a text, signed; 0 for none."""
     if not words:
         return 0
+    if len(words) > _BEGINNING + _END:
+        words = words[:_BEGINNING] + words[-_END:]
     lanes = _shingles(words if len(words) >= _LEAST_WORDS else [*words, b""])
     found = 0
     for place in range(8):
         column = lanes[place::8]
         bits, half = int.from_bytes(column, "little"), len(column) // 2
-        for bit, mask in enumerate(_masks(len(column))):
+        for bit, mask in enumerate(_MASKS):
             if (bits & mask).bit_count() > half:
                 found |= 1 << (8 * place + bit)
     return found - (1 << 64) if found >> 63 else found
@@ -50,31 +59,18 @@ def _shingles(words: list[bytes]) -> bytes:
     if byteorder == "big":
         codes.byteswap()
     count = len(codes)
-    lower = _lower_halves(count)
     row = int.from_bytes(codes.tobytes(), "little")
-    pairs = _mixed(row, row >> 64, lower)
+    pairs = _mixed(row, row >> 64)
     # Once more: the first mix of two words is the sum of what each adds, so that common words would decide alone.
-    mixed = _mixed(pairs & lower, (pairs >> 32) & lower, lower)
+    mixed = _mixed(pairs & _LOWER, (pairs >> 32) & _LOWER)
     return mixed.to_bytes(8 * count, "little")[: 8 * (count - 1)]
 
 
-def _mixed(one: int, other: int, lower: int) -> int:
+def _mixed(one: int, other: int) -> int:
     """Two rows of 32-bit numbers, mixed into one of 64.
 
     The upper half of a product of two 32-bit numbers is biased, the lower half takes from few bits: the second
     product is turned by half a lane, so that either half of a lane has one of each.
     """
     product = other * _SECOND
-    return (one * _FIRST) ^ ((product & lower) << 32) ^ ((product >> 32) & lower)
-
-
-@lru_cache(maxsize=64)
-def _masks(count: int) -> tuple[int, ...]:
-    """Each of the eight bits of this many bytes."""
-    ones = int.from_bytes(b"\x01" * count, "little")
-    return tuple(ones << bit for bit in range(8))
-
-
-@lru_cache(maxsize=64)
-def _lower_halves(count: int) -> int:
-    return int.from_bytes(b"\xff\xff\xff\xff\x00\x00\x00\x00" * count, "little")
+    return (one * _FIRST) ^ ((product & _LOWER) << 32) ^ ((product >> 32) & _LOWER)

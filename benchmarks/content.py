@@ -45,9 +45,8 @@ def main() -> None:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     found = statistics.median(irrelevant)
-    print(
-        f"irrelevant pages: {found:.0f} pages a client CPU-second (median of {', '.join(f'{r:.0f}' for r in irrelevant)})"
-    )
+    rounds = ", ".join(f"{rate:.0f}" for rate in irrelevant)
+    print(f"irrelevant pages: {found:.0f} pages a client CPU-second (median of {rounds})")
     print(f"with markdown for every page: {markdown:.0f}")
     print(f"wanted {WANTED:.0f}: {'met' if found >= WANTED else 'NOT met'}, {found / WANTED:.2f} times")
 

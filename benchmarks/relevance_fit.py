@@ -8,18 +8,21 @@ import argparse
 import json
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-
-from bailiwick.extract.relevance import Subject, judge_for, weights
-from bailiwick.model.profile_files import load_profile
-from bailiwick.model.profiles import Examples
 from tests.quality import relevance as rows
 from tests.suites import json_lines, suite_path
 
+from bailiwick.extract.relevance import Subject, judge_for, weights
+from bailiwick.model.profile_files import load_profile
+from bailiwick.model.profiles import Examples, Profile
+
 SNIPPET_TASKS = {"open_funding_page": "funding", "accepts_guest_posts": "link-vetting"}
+SHIPPED = np.array([getattr(weights.MEANING, name) for name in ("support", "objection", "wanted", "unwanted")])
+DRAWS = 20
 WEIGHTS = Path(weights.__file__)
 BEGIN, END = "# fitted: begin\n", "# fitted: end\n"
 
@@ -32,6 +35,7 @@ def main() -> None:
         write(data)
     print_precision(data)
     print_other_topic(data)
+    print_examples()
     print_snippets()
     print_time()
 
@@ -64,12 +68,40 @@ def print_precision(data: rows.Data) -> None:
 
 
 def print_other_topic(data: rows.Data) -> None:
-    """What a profile can expect whose topic the numbers have never seen."""
+    """What a profile can expect whose topic the numbers have never seen, and whose author had not thought of all."""
+    harder = rows.mean_precisions(rows.Data.load(harder=True), rows.ALL)
+    told = ", ".join(f"{topic} {precision:.3f}" for topic, precision in harder.items())
+    print(f"each hard negative without the negative example nearest to it: {told}")
     first, second = rows.TOPICS
     for fitted_on, scored in ((first, second), (second, first)):
         coefficients, intercept = rows.fit(data.numbers[fitted_on], data.truth[fitted_on])
         precision = rows.average_precision(data.truth[scored], data.numbers[scored] @ coefficients + intercept)
         print(f"fitted on {fitted_on} alone, {scored}: {precision:.3f}")
+
+
+def print_examples() -> None:
+    """What a profile's examples are worth, with the numbers in the package: fewer of them, and the topic instead."""
+    labelled = rows.labelled_rows()
+    subjects = [row.subject for row in labelled]
+    print("\naverage precision with other examples (the package's numbers, not cross-validated)")
+    for topic, name in rows.TOPICS.items():
+        profile = load_profile(name, None)
+        truth = np.array([float(row.label == topic) for row in labelled])
+        given, draw = profile.examples, np.random.default_rng(0)
+
+        def precision(positive: Sequence[str], negative: Sequence[str], profile: Profile = profile) -> float:
+            changed = Examples(positive=tuple(positive), negative=tuple(negative))
+            numbers = rows.evidence(profile.model_copy(update={"examples": changed}), subjects)
+            return rows.average_precision(truth, numbers @ SHIPPED)  # noqa: B023
+
+        for count in (1, 3, 5):
+            drawn = [draw.choice(given.positive, count, replace=False).tolist() for _ in range(DRAWS)]
+            mean = statistics.mean(precision(positive, given.negative) for positive in drawn)
+            print(f"{topic:12} {count} positive, all negative: {mean:.3f} (mean of {DRAWS} draws)")
+        print(f"{topic:12} all positive, all negative: {precision(given.positive, given.negative):.3f}")
+        print(f"{topic:12} all positive, no negative: {precision(given.positive, ()):.3f}")
+        statement = (profile.topic or "")[:500]
+        print(f"{topic:12} the topic statement for the positive ones: {precision([statement], given.negative):.3f}")
 
 
 def print_snippets() -> None:

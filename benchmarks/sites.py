@@ -71,8 +71,8 @@ def measure(package: Package, scratch: Path) -> bool:
         subprocess.run([PROGRAM, "-q", "db", "upgrade"], cwd=home, check=True, stdout=subprocess.DEVNULL)
         started = time.monotonic()
         done = subprocess.run(
-            [PROGRAM, "-q", "crawl", "--no-parse", running.url(host, "/index.html"), "--depth", "all", "--max-pages", "0",
-             "--delay", "0", "--resolve", running.resolve, "--user-agent", "bench", "--json"],
+            [PROGRAM, "-q", "crawl", running.url(host, "/index.html"), "--depth", "all", "--max-pages", "0",
+             "--no-parse", "--delay", "0", "--resolve", running.resolve, "--user-agent", "bench", "--json"],
             cwd=home, check=True, capture_output=True, text=True,
         )  # fmt: skip
         seconds = time.monotonic() - started

@@ -20,9 +20,9 @@ from bailiwick.extract import markdown
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
-from bailiwick.model.profile_files import DIRECTORY, list_profiles
+from bailiwick.model.profile_files import list_profiles
 from bailiwick.model.profiles import Profile
-from bailiwick.ports import BodyStore
+from bailiwick.ports import BodyStore, LanguageModel
 
 T = TypeVar("T")
 _PATIENCE_SECONDS = 90.0
@@ -95,14 +95,16 @@ class App:
 
         return PackStore(Shelf(self.database, self.place.data / "packs", machine_id(), self.settings.storage))
 
-    @property
-    def profiles_directory(self) -> Path:
-        """Where the profiles of one's own are, if there are any."""
-        return self.place.root / DIRECTORY
+    @cached_property
+    def language_model(self) -> LanguageModel | None:
+        """The model that the settings name; None: nobody is asked."""
+        from bailiwick.backends.model_openai import open_model
+
+        return open_model(self.settings.model)
 
     def profiles(self) -> dict[str, Profile]:
         """The profiles that can be read, by name."""
-        found = list_profiles(self.profiles_directory)
+        found = list_profiles(self.place.profiles)
         return {listed.name: listed.profile for listed in found if listed.profile is not None}
 
     def profile_marks(self) -> dict[str, int]:
@@ -133,6 +135,8 @@ class App:
     def close(self) -> None:
         if "body_store" in self.__dict__:
             self.body_store.close()
+        if self.__dict__.get("language_model") is not None:
+            self.__dict__["language_model"].close()
         if "unchecked_database" in self.__dict__:
             self.unchecked_database.close()
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +120,60 @@ class Fetcher(Protocol):
 
     async def close(self) -> None:
         """Close all connections."""
+        ...
+
+
+class ModelOutcome(StrEnum):
+    """What a question to a language model came to."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    """The model, or a filter before it, would not answer."""
+    INVALID = "invalid"
+    """What came back is not of the asked form, or was cut off."""
+    FAILED = "failed"
+    """No answer came: unreachable, too slow, over a limit, key refused."""
+
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQuestion(Generic[Answer]):
+    """One question. `instructions` are ours and are obeyed; `material` is a stranger's and is only judged."""
+
+    instructions: str
+    material: str
+    form: type[Answer]
+    max_output_tokens: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply(Generic[Answer]):
+    """An answer of the asked form, or why there is none; and what it took, which is paid for either way."""
+
+    outcome: ModelOutcome
+    answer: Answer | None = None
+    why: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    milliseconds: int = 0
+    pause_seconds: float = 0.0
+    """How long it is of no use to ask anything again: a rate limit, a key that is refused, a server that is gone."""
+
+
+class LanguageModel(Protocol):
+    """Answers questions in a given form. Never raises for what the service behind it does."""
+
+    @property
+    def name(self) -> str:
+        """Which model answers: part of what an answer is remembered by."""
+        ...
+
+    def ask(self, question: ModelQuestion[Answer]) -> ModelReply[Answer]:
+        """One answer, bounded in time, retries included. Safe to call from several threads."""
+        ...
+
+    def close(self) -> None:
+        """Close all connections. Safe to call again."""
         ...

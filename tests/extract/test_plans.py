@@ -27,8 +27,8 @@ _FILL = (
     """
     insert into page_snapshots (domain_id, path_hash, content_hash, body_hash, kind, text, words, simhash, is_relevant,
                                 relevance, relevance_reason, relevance_source, extractor_version, profile_mark)
-    select domain_id, path_hash, body_hash, body_hash, 'html', repeat('word ', 100), 100, path_hash, true, 1, 'all', 'all',
-           1, 7
+    select domain_id, path_hash, body_hash, body_hash, 'html', repeat('word ', 100), 100, path_hash, true, 1, 'all',
+           'all', 1, 7
     from pages""",
     """
     insert into page_parses (domain_id, path_hash, body_hash, outcome, snapshot_id, content_hash, simhash,

@@ -1,0 +1,1 @@
+"""Floors under the quality of what is extracted and judged, on public suites."""

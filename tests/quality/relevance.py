@@ -16,7 +16,7 @@ from bailiwick.extract.relevance.keywords import Keywords
 from bailiwick.extract.relevance.meaning import Meaning
 from bailiwick.extract.relevance.subject import Subject, Words
 from bailiwick.model.profile_files import load_profile
-from bailiwick.model.profiles import Profile
+from bailiwick.model.profiles import Examples, Profile
 from tests.suites import json_lines, suite_path
 
 HARD_NEGATIVES = Path(__file__).with_name("hard_negatives.jsonl")
@@ -68,6 +68,26 @@ def evidence(profile: Profile, subjects: Sequence[Subject]) -> Numbers:
     return np.array(numbers)
 
 
+def harder_evidence(profile: Profile, rows: Sequence[Row]) -> Numbers:
+    """The same, but each hard negative is compared without the negative example that is nearest to it.
+
+    Profiles and hard negatives have one author, who thought of the same kinds of pages twice. This asks what is left
+    when a page comes of a kind that the profile's author had not thought of.
+    """
+    embedder = shipped_embedder()
+    assert embedder is not None
+    numbers = evidence(profile, [row.subject for row in rows])
+    meaning = Meaning(profile.examples, embedder)
+    for position, row in enumerate(rows):
+        if row.label == "hard":
+            words = Words.of(row.subject)
+            nearest = meaning.likeness(words).nearest_unwanted
+            others = tuple(example for example in profile.examples.negative if example != nearest)
+            without = Meaning(Examples(positive=profile.examples.positive, negative=others), embedder)
+            numbers[position, 3] = without.likeness(words).unwanted
+    return numbers
+
+
 @dataclass(frozen=True)
 class Data:
     """Evidence and truth of all rows, by topic."""
@@ -76,11 +96,14 @@ class Data:
     truth: Mapping[str, Numbers]
 
     @classmethod
-    def load(cls) -> "Data":
+    def load(cls, *, harder: bool = False) -> "Data":
         rows = labelled_rows()
         subjects = [row.subject for row in rows]
         return cls(
-            {topic: evidence(load_profile(name, None), subjects) for topic, name in TOPICS.items()},
+            {
+                topic: harder_evidence(profile, rows) if harder else evidence(profile, subjects)
+                for topic, profile in ((topic, load_profile(name, None)) for topic, name in TOPICS.items())
+            },
             {topic: np.array([float(row.label == topic) for row in rows]) for topic in TOPICS},
         )
 

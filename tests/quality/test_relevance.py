@@ -47,6 +47,11 @@ if rows.LABELS is not None:
         assert unseen >= rows.mean_precisions(data, rows.KEYWORDS)[topic] + GAIN
 
     @pytest.mark.parametrize("topic", rows.TOPICS)
+    def test_kinds_of_pages_that_the_profile_did_not_think_of_are_told_apart(data: rows.Data, topic: str) -> None:
+        unthought = rows.mean_precisions(rows.Data.load(harder=True), rows.ALL)[topic]
+        assert unthought >= rows.mean_precisions(data, rows.KEYWORDS)[topic] + GAIN
+
+    @pytest.mark.parametrize("topic", rows.TOPICS)
     def test_a_score_means_what_it_says(data: rows.Data, topic: str) -> None:
         scores = rows.cross_validated(data, rows.ALL, seed=1)[topic]
         assert rows.calibration_error(data.truth[topic], scores) < 0.1
@@ -69,7 +74,7 @@ PAGES = {
         check that you are eligible, then fill in the online application form. Decisions take ten weeks.
     """,
     "link-vetting": """
-        We are always looking for new voices. If you build things with Rust, Go or Postgres and like to explain them, write
+        We are always looking for new voices. If you build things with Rust or Postgres and like to explain them, write
         for us. We pay 250 dollars per article once it is published. Send a pitch of a few lines with an outline; our
         editors answer within a week. Articles are original, 1,200 to 2,000 words, and carry your name, a short bio and
         a link. Please read the contributor guidelines first.

@@ -25,6 +25,11 @@ class Place:
         return self.root / FILE_NAME
 
     @property
+    def profiles(self) -> Path:
+        """Where a user's own profiles lie. It need not exist."""
+        return self.root / "profiles"
+
+    @property
     def exists(self) -> bool:
         return self.data.is_dir()
 

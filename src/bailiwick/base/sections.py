@@ -253,6 +253,38 @@ class WebSettings(Section):
         return tuple(filter(None, map(str.strip, given.split(",")))) if isinstance(given, str) else given
 
 
+class ModelSettings(Section):
+    """A language model for profiles that ask one. Environment or file only: the guard does not stand before it (P7)."""
+
+    base_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s]+$",
+        max_length=1000,
+        description="An OpenAI-compatible endpoint (https://host/v1). Unset: no model is asked.",
+    )
+    name: str = Field("", max_length=200, description="The model's name at that endpoint.")
+    api_key_env: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        max_length=200,
+        description="Name of the environment variable that holds the key. Unset: none is sent.",
+    )
+    timeout_seconds: float = Field(30, gt=0, le=600, description="Give up on one request after this.")
+    max_retries: int = Field(2, ge=0, le=10, description="Further requests after a 429, a 5xx or a lost connection.")
+    max_input_chars: int = Field(8_000, ge=100, le=1_000_000, description="Longest part of a page that is sent.")
+    max_tokens_per_day: int = Field(
+        1_000_000, ge=0, description="Tokens, in and out, that may be used in a day (UTC); 0 asks nothing."
+    )
+    max_money_per_day: float = Field(
+        1.0, ge=0, description="Money that may be spent in a day (UTC), in the currency of the prices; 0 asks nothing."
+    )
+    price_in_per_million: float = Field(
+        0, ge=0, description="Price of a million tokens sent; 0 for a model that is free."
+    )
+    price_out_per_million: float = Field(0, ge=0, description="Price of a million tokens answered.")
+    concurrency: int = Field(4, ge=1, le=100, description="Requests that one process has open at once.")
+
+
 class OutboxSettings(Section):
     keep_days: int = Field(14, ge=1, le=3650, description="Days that outbox messages are kept for listeners.")
 

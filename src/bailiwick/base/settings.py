@@ -26,6 +26,7 @@ from bailiwick.base.sections import (
     DomainAccess,
     LeaseSettings,
     LogSettings,
+    ModelSettings,
     NamesSettings,
     NetSettings,
     OutboxSettings,
@@ -60,6 +61,7 @@ class Settings(BaseSettings):
     traps: TrapsSettings = TrapsSettings()
     parse: ParseSettings = ParseSettings()
     web: WebSettings = WebSettings()
+    model: ModelSettings = ModelSettings()
     doctor: DoctorSettings = DoctorSettings()
 
     @classmethod
@@ -75,7 +77,7 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
-BOOTSTRAP_SECTIONS = frozenset({"database", "log"})
+BOOTSTRAP_SECTIONS = frozenset({"database", "log", "model"})
 
 
 class Origin(StrEnum):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bailiwick.base.place import Place, find_place
+
 if TYPE_CHECKING:
     from bailiwick.app import App
 
@@ -27,6 +29,11 @@ class Session:
         configure(app.bootstrap.tree.log, verbosity=self._verbosity)
         return app
 
+    @cached_property
+    def place(self) -> Place:
+        """The project at or above the current directory, without opening anything."""
+        return find_place(Path.cwd(), named=Path(self._home) if self._home else None)
+
     def say(self, message: str) -> None:
         """Tell what is being done, on stderr."""
         if not self._quiet:
@@ -36,6 +43,8 @@ class Session:
         if "app" in self.__dict__:
             self.app.close()
 
+
+_BUILT_IN = Path(__file__).parents[1] / "profiles"
 
 pass_session = click.make_pass_decorator(Session)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line, for machines.")
@@ -51,6 +60,29 @@ def text(given: str) -> str:
     return given
 
 
+def _known_profile(ctx: click.Context, _option: click.Parameter, name: str) -> str:
+    """Refuse a profile that does not exist or is wrong, for every command that takes one."""
+    if ctx.resilient_parsing:
+        return name
+    own = ctx.ensure_object(Session).place.profiles
+    # A built-in one needs no look into it, nor what that would import: the parent of a crawl stays small.
+    if name in {path.stem for path in _BUILT_IN.glob("*.toml")} and not (own / f"{name}.toml").exists():
+        return name
+    from bailiwick.base.errors import NotFoundError, UsageError
+    from bailiwick.model.profile_files import load_profile
+
+    try:
+        load_profile(name, own)
+    except NotFoundError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+    return name
+
+
 profile_option = click.option(
-    "--profile", type=text, default="general", show_default=True, help="What is looked for in it."
+    "--profile",
+    type=text,
+    default="general",
+    show_default=True,
+    callback=_known_profile,
+    help="What is looked for in it: see `bailiwick profile list`.",
 )

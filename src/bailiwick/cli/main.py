@@ -51,6 +51,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "member": ("member:member", "Invite, list and disable the people who may log in."),
         "settings": ("settings:settings", "Show and change settings."),
+        "profile": ("profile:profile", "See and check profiles: what one use of Bailiwick looks for."),
         "db": ("db:db", "Look after the database."),
         "storage": ("storage:storage", "Look after stored bodies and the room they take."),
         "completion": ("completion:completion", "Print the script that completes commands and options in your shell."),

@@ -133,8 +133,9 @@ def _extended(file: ProfileFile, tree: Tree, directory: Path | None, seen: tuple
     below = _extended_file(file, tree["extends"], directory)
     if below.where in seen or len(seen) > _MAX_DEPTH:
         raise _at(file, ("extends",), f"{tree['extends']} extends this one in turn")
-    whole = _extended(below, _parsed(below), directory, (*seen, below.where))
-    return _laid_over(whole, tree)
+    under = _parsed(below)
+    _check_name(below, under)
+    return _laid_over(_extended(below, under, directory, (*seen, below.where)), tree)
 
 
 def _extended_file(file: ProfileFile, name: JsonValue, directory: Path | None) -> ProfileFile:
@@ -158,8 +159,10 @@ def _laid_over(below: Tree, above: Tree) -> Tree:
 
 
 def _explained(file: ProfileFile, error: ValidationError) -> ProfileError:
-    """The first fault, with its line. Faults in what is extended cannot be: it was whole by itself."""
-    first = error.errors(include_url=False, include_input=False)[0]
+    """The first fault, with its line; one of the extended profile is told with the nearest line of this one."""
+    faults = error.errors(include_url=False, include_input=False)
+    # A misspelt key first: it is why another one is missing.
+    first = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     location: Location = tuple(part for part in first["loc"] if part != "[key]")
     if first["type"] == "extra_forbidden":
         names = _field_names(location[:-1])
@@ -178,7 +181,7 @@ def _field_names(location: Location) -> list[str]:
         if isinstance(key, str) and key in part.model_fields:
             annotation = part.model_fields[key].annotation
             options = [annotation, *get_args(annotation)]
-            part = next((option for option in options if _is_part(option)), part)  # type: ignore[misc]
+            part = next((option for option in options if _is_part(option)), part)
     return [name for name in part.model_fields if name != "name" or part is not Profile]
 
 

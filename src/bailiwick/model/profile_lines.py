@@ -36,7 +36,8 @@ def _places(lines: list[str]) -> dict[tuple[str | int, ...], int]:
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
-            places.setdefault(table, number)
+            for length in range(1, len(table) + 1):
+                places.setdefault(table[:length], number)
         elif key is not None:
             path = (*table, *_path(key[1]))
             for length in range(1, len(path) + 1):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Annotated, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -186,7 +187,7 @@ class Profile(_Part):
             raise ValueError(f"no band for scores from 0 to {upward[0].min:g}")
         if upward[-1].max < 1 - _EPSILON:
             raise ValueError(f"no band for scores from {upward[-1].max:g} to 1")
-        for below, above in zip(upward, upward[1:], strict=False):
+        for below, above in pairwise(upward):
             if above.min <= below.max + _EPSILON:
                 raise ValueError(f"bands {below.name} and {above.name} overlap at {above.min:g}")
             if above.min - below.max > _BAND_STEP + _EPSILON:

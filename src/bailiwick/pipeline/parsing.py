@@ -11,14 +11,20 @@ from dataclasses import dataclass
 from bailiwick.app import App
 from bailiwick.base.settings import Settings
 from bailiwick.extract.content import ContentLimits
+from bailiwick.extract.page import Extracted
 from bailiwick.extract.pool import ExtractionPool, PoolLimits
-from bailiwick.extract.queue import Taker
-from bailiwick.extract.stage import ParseProgress, ParseStage, Work
+from bailiwick.extract.queue import Claimed, Taker
+from bailiwick.extract.relevance.model_judge import Budget, ModelJudge
+from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, Work
+from bailiwick.model.content import Relevance
+from bailiwick.model.profiles import ModelUse
 from bailiwick.pipeline.tally import Tally
 from bailiwick.registry.workers import this_worker
 
 _TALLY_SECONDS = 0.25
 _WAIT_SECONDS = 0.05
+_MOST_CALLS = 8
+"""To the model at once: each has a connection to the database now and then, and those are ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,7 @@ async def _parse(
         taker=Taker(str(me), me.machine, settings.parse.claim_seconds, order.jobs),
         marks=app.profile_marks,
         batch_pages=settings.parse.batch_pages,
+        second_opinion=_second_opinion(app),
         say=app.say,
     )
     stage = ParseStage(work)
@@ -77,7 +84,29 @@ def pool_of(app: App, settings: Settings, *, size: int | None = None) -> Extract
         parse_settings.page_memory_bytes,
     )
     usual = parse_settings.processes or max((os.cpu_count() or 1) - 1, 1)
-    return ExtractionPool(size or usual, app.profiles_directory, limits)
+    return ExtractionPool(size or usual, app.place.profiles, limits)
+
+
+def _second_opinion(app: App) -> SecondOpinion | None:
+    """Of the model that the settings name, for profiles that want one."""
+    model = app.language_model
+    if model is None:
+        return None
+    settings = app.settings.model
+    profiles, budget = app.profiles(), Budget.of(settings)
+    places = asyncio.Semaphore(min(settings.concurrency, _MOST_CALLS))
+    judges: dict[str, ModelJudge] = {}
+
+    async def ask(page: Claimed, found: Extracted) -> Relevance | None:
+        profile = profiles.get(page.profile)
+        if profile is None or profile.model.use is ModelUse.OFF or found.relevance is None:
+            return None
+        if page.profile not in judges:
+            judges[page.profile] = ModelJudge(profile, model, budget, begin=app.database.begin)
+        async with places:
+            return await asyncio.to_thread(judges[page.profile].judge, found.content, found.relevance)
+
+    return ask
 
 
 async def _watched(stage: ParseStage, watch: Callable[[ParseStage], Awaitable[None]]) -> None:

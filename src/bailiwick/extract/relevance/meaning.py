@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bailiwick.extract.relevance.embedding import Vectors
 
 # A bounded amount of text a page: what a page is about is said early.
-_PASSAGES, _PASSAGE_WORDS = 5, 50
+_PASSAGES, _PASSAGE_WORDS = 4, 50
 _NEAREST = 3
 """Likeness to examples is the mean over this many nearest ones: one alone is a matter of luck."""
 UNKNOWN_LIKENESS = 0.2

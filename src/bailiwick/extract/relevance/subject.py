@@ -10,6 +10,9 @@ from bailiwick.model.content import Content
 _BODY_CHARACTERS = 4000
 _HEAD_CHARACTERS = 1000
 _WORD = re.compile(r"\w+")
+# Signs that make otherwise plain English text no ASCII.
+_TYPESET = "\u2018\u2019\u201c\u201d\u2013\u2014\u2026\u2022\xa0"
+_ASCII_WORDS = "".join(chr(code) if _WORD.match(chr(code)) else " " for code in range(128))
 _URL_WORD = re.compile(r"[^\W_]+")
 _SCHEME = re.compile(r"^[a-z]+://(www\.)?")
 
@@ -49,6 +52,12 @@ class Words:
 
 
 def words_of(text: str) -> list[str]:
+    """Letters, digits and underscores in a row, case folded. ASCII, most of the web's text, goes quicker."""
+    if not text.isascii():
+        for sign in _TYPESET:
+            text = text.replace(sign, " ")
+    if text.isascii():
+        return text.lower().translate(_ASCII_WORDS).split()
     return _WORD.findall(text.casefold())
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 
 from bailiwick.demo.web.sites import Web
+from tests.backends.model_server import KEY, KEY_NAME, judged, model_server
 from tests.e2e.conftest import MakeLand
 from tests.e2e.tools import Land
 
@@ -135,3 +136,30 @@ def test_pages_that_never_pay_off_are_listed(land_of: MakeLand) -> None:
     listed = {row["page"] for row in land.run("url", "list", "--unproductive", "--json").rows}
     assert listed == {land.name(A) + path for path in land.fetched(A)}
     assert land.run("url", "list", "--unread", "--json").rows == []
+
+
+def test_a_model_has_the_last_word(land_of: MakeLand) -> None:
+    """What it calls relevant gets markdown; what it said once is not asked again; when it is gone, parsing goes on."""
+    land = land_of(Web.generate(8, hosts=[A], pages_per_host=8))
+    (land.home / "profiles").mkdir()
+    (land.home / "profiles" / "mine.toml").write_text('extends = "funding"\n[model]\nuse = "always"\n')
+    with model_server() as server:
+        server.says = [judged(0.95, "It names a deadline.")]
+        env = {"BAILIWICK_MODEL_BASE_URL": server.url, "BAILIWICK_MODEL_NAME": "small", KEY_NAME: KEY,
+               "BAILIWICK_MODEL_API_KEY_ENV": KEY_NAME}  # fmt: skip
+        land.crawl(land.name(A), "--depth", "all", "--profile", "mine", parse=True, **env)
+        pages = len(land.fetched(A))
+        asked = len(server.requests)
+        distinct = land.value("select count(distinct content_hash) from page_snapshots")
+        assert distinct <= asked <= pages
+        judged_by = land.rows("select relevance_source, is_relevant, markdown is not null as has from page_snapshots")
+        assert {tuple(row) for row in judged_by} == {("model", True, True)}
+        assert land.value("select bool_and(relevance_reason like 'It names a deadline. (by small)') from page_snapshots")
+        land.run("parse", "--reparse", "all", "--force", **env)
+        assert len(server.requests) == asked
+    land.rows_done("delete from model_calls")
+    gone = env | {"BAILIWICK_MODEL_TIMEOUT_SECONDS": "2", "BAILIWICK_MODEL_MAX_RETRIES": "0"}
+    told = land.run("parse", "--reparse", "all", "--force", "--json", **gone).rows[0]
+    assert told["outcomes"] == {"parsed": pages}
+    assert land.value("select bool_and(strpos(relevance_reason, 'no model was heard') > 0) from page_snapshots")
+    assert KEY not in land.run("settings", "show", **env).out

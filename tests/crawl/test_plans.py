@@ -185,8 +185,8 @@ def _plans(conn: Connection, name: str, values: dict[str, Any]) -> dict[str, lis
 
 def _numbered(query: str) -> str:
     """Our %(name)s as PostgreSQL's own $1."""
-    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", query)))
-    return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", query).replace("%%", "%")
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)[sb]", query)))
+    return re.sub(r"%\((\w+)\)[sb]", lambda found: f"${names.index(found[1]) + 1}", query).replace("%%", "%")
 
 
 def _nodes(query: str, plan: dict[str, Any]) -> Iterator[Node]:

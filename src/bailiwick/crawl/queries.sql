@@ -38,10 +38,10 @@ set state = case u.effect when 'failed' then 'failed' when 'retry' then p.state 
     pack_id = case u.effect when 'changed' then u.pack_id else p.pack_id end,
     pack_offset = case u.effect when 'changed' then u.pack_offset else p.pack_offset end,
     pack_length = case u.effect when 'changed' then u.pack_length else p.pack_length end
-from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(effect)s::text[], %(retries)s::smallint[],
-            %(wait_seconds)s::float8[], %(age_seconds)s::float8[], %(status)s::smallint[], %(outcome)s::text[],
-            %(error)s::text[], %(etag)s::text[], %(last_modified)s::text[], %(content_type)s::text[],
-            %(is_noindex)s::boolean[], %(canonical)s::text[], %(body_hash)s::bytea[], %(text_hash)s::bigint[],
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(effect)b::text[], %(retries)s::smallint[],
+            %(wait_seconds)s::float8[], %(age_seconds)s::float8[], %(status)s::smallint[], %(outcome)b::text[],
+            %(error)b::text[], %(etag)b::text[], %(last_modified)b::text[], %(content_type)b::text[],
+            %(is_noindex)s::boolean[], %(canonical)b::text[], %(body_hash)b::bytea[], %(text_hash)s::bigint[],
             %(pack_id)s::bigint[], %(pack_offset)s::bigint[], %(pack_length)s::int[])
      as u(domain_id, path_hash, effect, retries, wait_seconds, age_seconds, status, outcome, error, etag,
           last_modified, content_type, is_noindex, canonical, body_hash, text_hash, pack_id, pack_offset, pack_length)
@@ -52,7 +52,7 @@ where p.domain_id = u.domain_id and p.path_hash = u.path_hash
 with added as (
     insert into pages as p (domain_id, path_hash, path, depth, priority, referrer_hash, next_at)
     select domain_id, path_hash, path, depth, priority, referrer_hash, bailiwick_now()
-    from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)s::text[], %(depth)s::int[],
+    from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)b::text[], %(depth)s::int[],
                 %(priority)s::smallint[], %(referrer)s::bigint[])
          as n(domain_id, path_hash, path, depth, priority, referrer_hash)
     order by domain_id, path_hash
@@ -68,13 +68,13 @@ insert into fetch_log (fetched_at, domain_id, path_hash, run_id, lease_no, statu
 select bailiwick_now() - make_interval(secs => age_seconds), domain_id, path_hash, run_id, lease_no, status, outcome,
        bytes, milliseconds, images
 from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(run_id)s::bigint[], %(lease_no)s::int[],
-            %(status)s::smallint[], %(outcome)s::text[], %(bytes)s::bigint[], %(milliseconds)s::int[],
+            %(status)s::smallint[], %(outcome)b::text[], %(bytes)s::bigint[], %(milliseconds)s::int[],
             %(images)s::int[], %(age_seconds)s::float8[])
      as l(domain_id, path_hash, run_id, lease_no, status, outcome, bytes, milliseconds, images, age_seconds)
 
 -- name: queue_parse
 insert into parse_queue as q (domain_id, path_hash, body_hash)
-select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(body_hash)s::bytea[]) as n(d, p, b)
+select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(body_hash)b::bytea[]) as n(d, p, b)
 order by d, p
 on conflict (domain_id, path_hash) do update set body_hash = excluded.body_hash, queued_at = excluded.queued_at,
     worker = null, claimed_until = null, attempts = 0
@@ -87,8 +87,8 @@ where q.domain_id = n.d and q.path_hash = n.p
 -- name: add_outlinks
 with added as (
     insert into outlinks (domain_id, url_hash, target, path, anchor, from_hash)
-    select * from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(target)s::text[], %(path)s::text[],
-                         %(anchor)s::text[], %(from_hash)s::bigint[]) as n(d, u, t, p, a, f)
+    select * from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(target)b::text[], %(path)b::text[],
+                         %(anchor)b::text[], %(from_hash)s::bigint[]) as n(d, u, t, p, a, f)
     order by d, u
     on conflict do nothing
     returning domain_id
@@ -127,19 +127,19 @@ where r.run_id = u.run_id and r.domain_id = u.domain_id
 -- name: tell
 insert into outbox (topic, subject_kind, subject_id, payload)
 select 'page_fetched', 'page', domain_id, jsonb_build_object('path', path, 'status', status, 'hash', encode(hash, 'hex'))
-from unnest(%(domain_id)s::bigint[], %(path)s::text[], %(status)s::smallint[], %(hash)s::bytea[])
+from unnest(%(domain_id)s::bigint[], %(path)b::text[], %(status)s::smallint[], %(hash)b::bytea[])
      as m(domain_id, path, status, hash)
 
 -- name: learn_origin
 update domains as d set base_url = u.base_url
-from unnest(%(domain_id)s::bigint[], %(base_url)s::text[]) as u(domain_id, base_url)
+from unnest(%(domain_id)s::bigint[], %(base_url)b::text[]) as u(domain_id, base_url)
 where d.id = u.domain_id and d.base_url is distinct from u.base_url
 
 -- name: offer
 -- A redirect out of the domain: wanted of its own domain, if that is approved.
 insert into page_requests (domain_id, kind, path, priority, asked_by)
 select distinct d.id, 'redirect', o.path, 5, %(system)s::bigint
-from unnest(%(target)s::text[], %(path)s::text[]) as o(target, path)
+from unnest(%(target)b::text[], %(path)b::text[]) as o(target, path)
 join domains as d on d.name = o.target and d.approval = 'approved' and d.standing <> 'blacklisted'
 order by 1, 3
 on conflict do nothing
@@ -200,7 +200,7 @@ with again as (
     select p.domain_id, p.path_hash from domains as d
     join lateral (select * from pages where domain_id = d.id and state = 'failed' offset 0) as p on true
     where d.id = any(%(ids)s::bigint[]) and d.block_retries > 0
-      and p.next_at is null and p.last_outcome = any(%(outcomes)s::text[])
+      and p.next_at is null and p.last_outcome = any(%(outcomes)b::text[])
 )
 update pages as p set next_at = bailiwick_now(), retries = 0
 from again as a where p.domain_id = a.domain_id and p.path_hash = a.path_hash
@@ -255,7 +255,7 @@ order by id limit %(limit)s
 -- name: admit_requested
 -- Pages that were asked for: new ones at depth 0; known ones are due now.
 with asked as (
-    select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)s::text[], %(priority)s::smallint[])
+    select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)b::text[], %(priority)s::smallint[])
         as a(domain_id, path_hash, path, priority)
 ), written as (
     insert into pages as p (domain_id, path_hash, path, priority, next_at)
@@ -374,7 +374,7 @@ from unnest(%(ids)s::bigint[], %(run_ids)s::bigint[]) as a(domain_id, run_id) wh
 -- name: end_runs
 -- What a slice came to for its run; a reason that ends it also ends the domain's part in the job.
 with ended as (
-    select * from unnest(%(ids)s::bigint[], %(run_ids)s::bigint[], %(reasons)s::text[], %(is_end)s::boolean[])
+    select * from unnest(%(ids)s::bigint[], %(run_ids)s::bigint[], %(reasons)b::text[], %(is_end)s::boolean[])
         as e(domain_id, run_id, reason, is_end)
 ), written as (
     update run_domains as r
@@ -425,7 +425,7 @@ group by o.target order by o.target limit %(hosts)s
 update pages as p
 set state = 'failed', retries = 0, last_outcome = u.rule, last_status = null, last_error = u.why,
     next_at = bailiwick_now() + make_interval(secs => u.wait_seconds)
-from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(rule)s::text[], %(why)s::text[],
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(rule)b::text[], %(why)b::text[],
             %(wait_seconds)s::float8[]) as u(domain_id, path_hash, rule, why, wait_seconds)
 where p.domain_id = u.domain_id and p.path_hash = u.path_hash
 
@@ -433,8 +433,8 @@ where p.domain_id = u.domain_id and p.path_hash = u.path_hash
 insert into domain_memory as m (domain_id, traps, refusals, not_before, backoffs, patterns)
 select domain_id, coalesce(traps::jsonb, '{}'::jsonb), refusals::jsonb,
        bailiwick_now() + make_interval(secs => nullif(held_seconds, 0)), backoffs, patterns
-from unnest(%(domain_id)s::bigint[], %(traps)s::text[], %(refusals)s::text[], %(held_seconds)s::float8[],
-            %(backoffs)s::smallint[], %(patterns)s::text[])
+from unnest(%(domain_id)s::bigint[], %(traps)b::text[], %(refusals)b::text[], %(held_seconds)s::float8[],
+            %(backoffs)s::smallint[], %(patterns)b::text[])
      as n(domain_id, traps, refusals, held_seconds, backoffs, patterns)
 order by domain_id
 on conflict (domain_id) do update
@@ -452,13 +452,13 @@ from unnest(%(ids)s::bigint[]) as n(domain_id) left join domain_memory as m on m
 -- name: readmit
 -- Pages that other patterns than the job's kept back are looked at again.
 update pages as p set next_at = bailiwick_now(), retries = 0
-from unnest(%(ids)s::bigint[], %(patterns)s::text[]) as n(domain_id, patterns)
+from unnest(%(ids)s::bigint[], %(patterns)b::text[]) as n(domain_id, patterns)
 join domain_memory as m on m.domain_id = n.domain_id and m.patterns <> n.patterns
 where p.domain_id = m.domain_id and p.state = 'failed' and p.last_outcome in ('excluded', 'not_included')
 
 -- name: keep_refused
 insert into refused_links (domain_id, path_hash, path, rule, from_hash)
-select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)s::text[], %(rule)s::text[],
+select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(path)b::text[], %(rule)b::text[],
                      %(from_hash)s::bigint[]) as n(d, h, p, r, f)
 order by d, h
 on conflict (domain_id, path_hash) do update set rule = excluded.rule, refused_at = bailiwick_now()
@@ -466,7 +466,7 @@ on conflict (domain_id, path_hash) do update set rule = excluded.rule, refused_a
 -- name: keep_robots
 insert into robots_cache as r (origin, kind, status, body, error, expires_at)
 select origin, kind, status, body, error, bailiwick_now() + make_interval(secs => expires_seconds)
-from unnest(%(origin)s::text[], %(kind)s::text[], %(status)s::smallint[], %(body)s::text[], %(error)s::text[],
+from unnest(%(origin)b::text[], %(kind)b::text[], %(status)s::smallint[], %(body)b::text[], %(error)b::text[],
             %(expires_seconds)s::float8[]) as n(origin, kind, status, body, error, expires_seconds)
 order by origin
 on conflict (origin) do update
@@ -475,7 +475,7 @@ on conflict (origin) do update
 
 -- name: robots_of
 select origin, kind, status, body, extract(epoch from expires_at - bailiwick_now())::float8 as seconds_left
-from robots_cache where origin = any(%(origins)s::text[]) and expires_at > bailiwick_now()
+from robots_cache where origin = any(%(origins)b::text[]) and expires_at > bailiwick_now()
 
 -- name: reserve_host
 -- The next moment at which a host may be asked that nobody holds: reserved by whoever gets the answer, under its key's
@@ -490,7 +490,7 @@ with this as (
     from this cross join domains as d join crawl_queue as q on q.domain_id = d.id
     left join domain_progress as p on p.domain_id = d.id
     left join domain_memory as m on m.domain_id = d.id
-    where d.name = any(%(names)s::text[])
+    where d.name = any(%(names)b::text[])
 ), reserved as (
     select greatest(this.moment, own.last_sent + make_interval(secs => own.delay), own.not_before,
                     (select least(next_at, this.moment + (next_at - updated_at))
@@ -524,7 +524,7 @@ on conflict (host) do update
 
 -- name: add_sitemaps
 insert into sitemaps (domain_id, url_hash, url, level)
-select * from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(url)s::text[], %(level)s::smallint[])
+select * from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(url)b::text[], %(level)s::smallint[])
     as n(d, h, u, l)
 order by d, h
 on conflict do nothing
@@ -534,8 +534,8 @@ update sitemaps as s
 set state = u.state, entries_taken = u.entries_taken, last_error = u.error, last_read_at = bailiwick_now(),
     tries = case when u.state = 'pending' then s.tries + 1 else 0 end,
     next_at = bailiwick_now() + make_interval(secs => u.wait_seconds)
-from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(state)s::text[], %(entries_taken)s::bigint[],
-            %(error)s::text[], %(wait_seconds)s::float8[])
+from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(state)b::text[], %(entries_taken)s::bigint[],
+            %(error)b::text[], %(wait_seconds)s::float8[])
      as u(domain_id, url_hash, state, entries_taken, error, wait_seconds)
 where s.domain_id = u.domain_id and s.url_hash = u.url_hash
 

@@ -4,6 +4,7 @@ A program of its own, started by the pool with its limits as arguments. It ends 
 is an alarm that kills the process itself: it holds inside libraries in C, and when nobody is there to watch any more.
 """
 
+import gc
 import os
 import resource
 import signal
@@ -18,6 +19,7 @@ from bailiwick.extract.page import Body, Extracted, PageExtractor
 from bailiwick.extract.wire import pack_answer, read_body
 from bailiwick.model.content import ParseOutcome, Unread
 
+_COLLECT_AFTER = 50_000
 _ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """The processes are the parallelism. Read by libraries when they are imported, which is on use."""
 
@@ -31,6 +33,7 @@ def main(arguments: list[str]) -> None:
     extractor = PageExtractor(Path(directory) if directory else None, ContentLimits(*map(int, limits)))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
+    gc.set_threshold(_COLLECT_AFTER)  # pages are made of few objects, and none outlives its page
     while (body := read_body(source.read)) is not None:
         signal.setitimer(signal.ITIMER_REAL, float(seconds))
         found = _extract(extractor, body)

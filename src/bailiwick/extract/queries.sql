@@ -40,7 +40,7 @@ where q.domain_id = n.d and q.path_hash = n.p and q.worker = %(worker)s
 
 -- name: free_dead
 -- What a dead process of this machine held is free at once.
-update parse_queue set worker = null, claimed_until = null where worker = any(%(workers)s::text[])
+update parse_queue set worker = null, claimed_until = null where worker = any(%(workers)b::text[])
 
 -- name: holders
 select distinct worker from parse_queue where worker is not null and worker like %(machine)s || '/%%'
@@ -48,7 +48,7 @@ select distinct worker from parse_queue where worker is not null and worker like
 -- name: hold
 -- The first statement of a write: pages whose body is still the one that was parsed, in key order.
 select q.domain_id, q.path_hash from parse_queue as q
-join unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(body_hash)s::bytea[]) as n(d, p, b)
+join unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(body_hash)b::bytea[]) as n(d, p, b)
   on q.domain_id = n.d and q.path_hash = n.p and q.body_hash = n.b
 order by q.domain_id, q.path_hash
 for update of q
@@ -56,7 +56,7 @@ for update of q
 -- name: touch_snapshots
 -- Content that is known already was seen once more.
 update page_snapshots as s set last_seen_at = bailiwick_now(), body_hash = n.b
-from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(content_hash)s::bytea[], %(body_hash)s::bytea[])
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(content_hash)b::bytea[], %(body_hash)b::bytea[])
      as n(d, p, c, b)
 where s.domain_id = n.d and s.path_hash = n.p and s.content_hash = n.c
 returning s.domain_id, s.path_hash, s.id
@@ -69,11 +69,11 @@ insert into page_snapshots as s (
 select domain_id, path_hash, content_hash, body_hash, kind, title, description, language, author, canonical,
        published_at, modified_at, meta::jsonb, text, words, markdown, simhash, is_relevant, relevance,
        relevance_reason, relevance_source, %(version)s, profile_mark
-from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(content_hash)s::bytea[], %(body_hash)s::bytea[],
-            %(kind)s::text[], %(title)s::text[], %(description)s::text[], %(language)s::text[], %(author)s::text[],
-            %(canonical)s::text[], %(published_at)s::timestamptz[], %(modified_at)s::timestamptz[], %(meta)s::text[],
-            %(text)s::text[], %(words)s::int[], %(markdown)s::text[], %(simhash)s::bigint[], %(is_relevant)s::boolean[],
-            %(relevance)s::float8[], %(relevance_reason)s::text[], %(relevance_source)s::text[],
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(content_hash)b::bytea[], %(body_hash)b::bytea[],
+            %(kind)b::text[], %(title)b::text[], %(description)b::text[], %(language)b::text[], %(author)b::text[],
+            %(canonical)b::text[], %(published_at)s::timestamptz[], %(modified_at)s::timestamptz[], %(meta)b::text[],
+            %(text)b::text[], %(words)s::int[], %(markdown)b::text[], %(simhash)s::bigint[], %(is_relevant)s::boolean[],
+            %(relevance)s::float8[], %(relevance_reason)b::text[], %(relevance_source)b::text[],
             %(profile_mark)s::bigint[])
      as n(domain_id, path_hash, content_hash, body_hash, kind, title, description, language, author, canonical,
           published_at, modified_at, meta, text, words, markdown, simhash, is_relevant, relevance, relevance_reason,
@@ -103,9 +103,9 @@ returning domain_id, path_hash
 insert into items as i (
     snapshot_id, domain_id, path_hash, kind, position, data, confidence, extractor, extractor_version, content_hash)
 select s, d, p, k, n, j::jsonb, c, e, v, h
-from unnest(%(snapshot_id)s::bigint[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(kind)s::text[],
-            %(position)s::int[], %(data)s::text[], %(confidence)s::float8[], %(extractor)s::text[],
-            %(extractor_version)s::int[], %(content_hash)s::bytea[]) as x(s, d, p, k, n, j, c, e, v, h)
+from unnest(%(snapshot_id)s::bigint[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(kind)b::text[],
+            %(position)s::int[], %(data)b::text[], %(confidence)s::float8[], %(extractor)b::text[],
+            %(extractor_version)s::int[], %(content_hash)b::bytea[]) as x(s, d, p, k, n, j, c, e, v, h)
 on conflict (snapshot_id, kind, position) do update
 set data = excluded.data, confidence = excluded.confidence, extractor = excluded.extractor,
     extractor_version = excluded.extractor_version, content_hash = excluded.content_hash,
@@ -115,7 +115,7 @@ set data = excluded.data, confidence = excluded.confidence, extractor = excluded
 -- Items that these snapshots had and have no more.
 delete from items as i
 where i.snapshot_id = any(%(snapshots)s::bigint[])
-  and not exists (select 1 from unnest(%(snapshot_id)s::bigint[], %(kind)s::text[], %(position)s::int[]) as n(s, k, p)
+  and not exists (select 1 from unnest(%(snapshot_id)s::bigint[], %(kind)b::text[], %(position)s::int[]) as n(s, k, p)
                   where n.s = i.snapshot_id and n.k = i.kind and n.p = i.position)
 
 -- name: write_parses
@@ -123,9 +123,9 @@ insert into page_parses as t (
     domain_id, path_hash, body_hash, outcome, error, snapshot_id, content_hash, simhash, extractor_version, profile,
     profile_mark, milliseconds)
 select d, p, b, o, e, s, c, h, %(version)s, f, m, ms
-from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(body_hash)s::bytea[], %(outcome)s::text[],
-            %(error)s::text[], %(snapshot_id)s::bigint[], %(content_hash)s::bytea[], %(simhash)s::bigint[],
-            %(profile)s::text[], %(profile_mark)s::bigint[], %(milliseconds)s::int[])
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(body_hash)b::bytea[], %(outcome)b::text[],
+            %(error)b::text[], %(snapshot_id)s::bigint[], %(content_hash)b::bytea[], %(simhash)s::bigint[],
+            %(profile)b::text[], %(profile_mark)s::bigint[], %(milliseconds)s::int[])
      as n(d, p, b, o, e, s, c, h, f, m, ms)
 on conflict (domain_id, path_hash) do update
 set body_hash = excluded.body_hash, outcome = excluded.outcome, error = excluded.error,
@@ -141,7 +141,7 @@ where q.domain_id = n.d and q.path_hash = n.p
 insert into outbox (topic, subject_kind, subject_id, payload)
 select topic, 'page', domain_id,
        jsonb_build_object('path_hash', path_hash, 'snapshot', snapshot_id, 'items', items, 'relevance', relevance)
-from unnest(%(topic)s::text[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(snapshot_id)s::bigint[],
+from unnest(%(topic)b::text[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(snapshot_id)s::bigint[],
             %(items)s::int[], %(relevance)s::float8[]) as n(topic, domain_id, path_hash, snapshot_id, items, relevance)
 
 -- name: backlog
@@ -158,13 +158,13 @@ select count(*) from (
 with page as materialized (
     select p.domain_id, p.path_hash, p.body_hash, p.last_fetched_at,
            t.domain_id is not null and t.extractor_version >= %(version)s and t.body_hash = p.body_hash
-               and t.outcome <> all(%(again)s::text[]) and t.profile = d.profile
+               and t.outcome <> all(%(again)b::text[]) and t.profile = d.profile
                and t.profile_mark = coalesce((%(marks)s::jsonb ->> d.profile)::bigint, 0) as is_done
     from pages as p join domains as d on d.id = p.domain_id
     left join page_parses as t on t.domain_id = p.domain_id and t.path_hash = p.path_hash
     where (p.domain_id, p.path_hash) > (%(domain_id)s, %(path_hash)s)
       and (%(only)s::bigint[] is null or p.domain_id = any(%(only)s::bigint[]))
-      and (%(profiles)s::text[] is null or d.profile = any(%(profiles)s::text[]))
+      and (%(profiles)b::text[] is null or d.profile = any(%(profiles)b::text[]))
       and p.pack_id is not null and not p.is_noindex
     order by p.domain_id, p.path_hash limit %(limit)s
 ), added as (

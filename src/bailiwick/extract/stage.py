@@ -78,6 +78,15 @@ class ParseProgress:
         self.items += written.items
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A page that can be extracted."""
+
+    page: Claimed
+    known: Sequence[bytes]
+    data: bytes | Unread
+
+
 class ParseStage:
     """Parse until nothing waits any more, or until told to stop."""
 
@@ -110,9 +119,9 @@ class ParseStage:
 
     async def _rounds(self, *, stays: bool) -> None:
         while not self.is_stopping:
-            pages = await self._ask(self._claim)
-            if pages:
-                await self._round(pages)
+            batch = await self._ask(self._claim)
+            if batch:
+                await self._round(batch)
             elif stays:
                 await self._idle()
             else:
@@ -125,9 +134,9 @@ class ParseStage:
         except TimeoutError:
             return
 
-    async def _round(self, pages: Sequence[tuple[Claimed, list[bytes]]]) -> None:
+    async def _round(self, batch: Sequence["_Ready"]) -> None:
         """Extract these, and write them as they get ready: one slow page does not hold up the others."""
-        tasks = {asyncio.create_task(self._extracted(page, known)): page for page, known in pages}
+        tasks = {asyncio.create_task(self._extracted(ready)): ready.page for ready in batch}
         left: set[asyncio.Task[Result]] = set(tasks)
         try:
             while left and not self.is_stopping:
@@ -144,12 +153,12 @@ class ParseStage:
         await asyncio.gather(*left, return_exceptions=True)
         await self._ask(lambda: self._in_transaction(lambda conn: queue.give_back(conn, self._work.taker, pages)))
 
-    async def _extracted(self, page: Claimed, known: Sequence[bytes]) -> Result:
-        mark, started = self._marks[page.profile], time.monotonic()
-        data = await asyncio.to_thread(self._body, page)
-        if isinstance(data, Unread):
-            return Result(page, mark, data)
-        body = Body(data, page.content_type, page.url, page.profile, known)
+    async def _extracted(self, ready: "_Ready") -> Result:
+        page, started = ready.page, time.monotonic()
+        mark = self._marks[page.profile]
+        if isinstance(ready.data, Unread):
+            return Result(page, mark, ready.data)
+        body = Body(ready.data, page.content_type, page.url, page.profile, ready.known)
         found = await self._work.pool.extract(body)
         if isinstance(found, Extracted) and found.relevance is not None and self._work.second_opinion is not None:
             found = await self._judged_again(page, body, found)
@@ -190,7 +199,11 @@ class ParseStage:
         with self._work.database.begin() as conn:
             return work(conn)
 
-    def _claim(self) -> list[tuple[Claimed, list[bytes]]]:
+    def _claim(self) -> list["_Ready"]:
+        """The next pages, with their bodies: all in one go, for a thread is not changed for nothing."""
+        return [_Ready(page, known, self._body(page)) for page, known in self._claimed()]
+
+    def _claimed(self) -> list[tuple[Claimed, list[bytes]]]:
         with self._work.database.begin() as conn:
             pages = queue.claim(conn, self._work.taker, limit=self._work.batch_pages)
             if any(page.profile not in self._marks for page in pages):

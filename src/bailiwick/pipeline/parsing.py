@@ -18,6 +18,7 @@ from bailiwick.extract.relevance.model_judge import Budget, ModelJudge
 from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, Work
 from bailiwick.model.content import Relevance
 from bailiwick.model.profiles import ModelUse
+from bailiwick.pipeline.process import prepare_process
 from bailiwick.pipeline.tally import Tally
 from bailiwick.registry.workers import this_worker
 
@@ -41,7 +42,11 @@ class ParseOrder:
 
 def parse(app: App, order: ParseOrder, watch: Callable[[ParseStage], Awaitable[None]]) -> tuple[ParseProgress, bool]:
     """Parse until it is over. Returns how it went, and whether it was interrupted."""
-    return asyncio.run(_parse(app, order, watch))
+    import uvloop
+
+    prepare_process()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_parse(app, order, watch))
 
 
 async def _parse(

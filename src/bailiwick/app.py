@@ -22,7 +22,7 @@ from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
 from bailiwick.model.profile_files import list_profiles
 from bailiwick.model.profiles import Profile
-from bailiwick.ports import BodyStore, LanguageModel
+from bailiwick.ports import BodyStore, LanguageModel, SearchIndex
 
 T = TypeVar("T")
 _PATIENCE_SECONDS = 90.0
@@ -96,6 +96,13 @@ class App:
         return PackStore(Shelf(self.database, self.place.data / "packs", machine_id(), self.settings.storage))
 
     @cached_property
+    def search_index(self) -> SearchIndex:
+        """By what pages and items are found: the database itself."""
+        from bailiwick.backends.index_postgres import PostgresSearchIndex
+
+        return PostgresSearchIndex(self.database, language=self.settings.search.language)
+
+    @cached_property
     def language_model(self) -> LanguageModel | None:
         """The model that the settings name; None: nobody is asked."""
         from bailiwick.backends.model_openai import open_model
@@ -137,6 +144,8 @@ class App:
             self.body_store.close()
         if self.__dict__.get("language_model") is not None:
             self.__dict__["language_model"].close()
+        if "search_index" in self.__dict__:
+            self.search_index.close()
         if "unchecked_database" in self.__dict__:
             self.unchecked_database.close()
 

@@ -1,11 +1,16 @@
 """Every plug-in point, in one place. Each is a Protocol with a conformance suite in `tests/conformance`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
+
+from bailiwick.model.search import PageKey, SearchAnswer, SearchDocument, SearchQuery
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +181,32 @@ class LanguageModel(Protocol):
 
     def close(self) -> None:
         """Close all connections. Safe to call again."""
+
+
+class SearchIndex(Protocol):
+    """Finds pages and items by their words. May be lost: it is made again from the database.
+
+    Writers pass the transaction that also notes how far they have come: an index in the same database writes in it,
+    so that both become true together; any other must have written before it returns.
+    """
+
+    @property
+    def name(self) -> str:
+        """Under which the feeder keeps its place. Another name means another index, which is made from the start."""
+        ...
+
+    def replace(self, conn: "Connection", pages: Sequence[PageKey], documents: Sequence[SearchDocument]) -> None:
+        """From now on these documents are all there is of these pages. Twice is the same as once."""
+        ...
+
+    def drop_between(self, conn: "Connection", after: PageKey, upto: PageKey, kept: Sequence[PageKey]) -> int:
+        """Forget pages behind `after`, up to and with `upto`, but not those kept; how many documents that were."""
+        ...
+
+    def search(self, query: SearchQuery) -> SearchAnswer:
+        """The best matches. Any text is a question: none is an error. At most 1,000 matches are ranked."""
+        ...
+
+    def close(self) -> None:
+        """Give up whatever is held open. Safe to call again."""
         ...

@@ -97,6 +97,7 @@ _BY_TYPE = {
     "double precision": "(n % 100) / 100.0",
     "numeric": "n / 100.0",
     "xid8": "n::text::xid8",
+    "tsvector": "to_tsvector('simple', 'text ' || n)",
     "bytea": "decode(lpad(to_hex(n), 16, '0'), 'hex')",
 }
 # Columns whose values a check constrains: any of the permitted ones, in turn.

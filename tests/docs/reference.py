@@ -14,6 +14,7 @@ from bailiwick.crawl.outcomes import MEANINGS
 from bailiwick.crawl.traps.rules import SAYS
 from bailiwick.model.states import BIRTH, Machine
 from bailiwick.model.transitions import MACHINES
+from bailiwick.query.export.kinds import KINDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 _NOTICE = "<!-- Written by `make docs`: change the code, not this page. -->\n"
@@ -27,6 +28,7 @@ def pages() -> dict[str, str]:
         "cli.md": _cli(),
         "exit-codes.md": _exit_codes(),
         "outcomes.md": _outcomes(),
+        "exports.md": _exports(),
     }
 
 
@@ -126,6 +128,26 @@ def _outcomes() -> str:
     lines += ["\n## Links that do not become pages\n", "| rule | what it says |", "| --- | --- |"]
     lines += [f"| `{rule}` | {words} |" for rule, words in SAYS.items()]
     return "\n".join(lines) + "\n"
+
+
+def _exports() -> str:
+    parts = [
+        f"# Exports\n\n{_NOTICE}",
+        "What `bailiwick export` writes, column by column. See [search and export](../guides/search-and-export.md).",
+        "In JSON lines a time is ISO 8601 in UTC, and what is not known is null. In CSV that is empty, JSON is text;",
+        "a text that begins with = + - @, a tab or a return has a ' in front, so that no spreadsheet takes it for a",
+        "formula. In Parquet times are microseconds in UTC, and JSON is text. New columns may come at the end.\n",
+    ]
+    for kind in KINDS.values():
+        parts += [
+            f"## {kind.name}\n",
+            f"One row each: {kind.what}.\n",
+            "| column | type | what |",
+            "| --- | --- | --- |",
+        ]
+        parts += [f"| `{column.name}` | {column.type} | {column.what} |" for column in kind.columns]
+        parts.append("")
+    return "\n".join(parts)
 
 
 def _tree(kind: type[BailiwickError]) -> Iterator[type[BailiwickError]]:

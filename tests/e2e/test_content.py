@@ -154,7 +154,9 @@ def test_a_model_has_the_last_word(land_of: MakeLand) -> None:
         assert distinct <= asked <= pages
         judged_by = land.rows("select relevance_source, is_relevant, markdown is not null as has from page_snapshots")
         assert {tuple(row) for row in judged_by} == {("model", True, True)}
-        assert land.value("select bool_and(relevance_reason like 'It names a deadline. (by small)') from page_snapshots")
+        assert land.value(
+            "select bool_and(relevance_reason like 'It names a deadline. (by small)') from page_snapshots"
+        )
         land.run("parse", "--reparse", "all", "--force", **env)
         assert len(server.requests) == asked
     land.rows_done("delete from model_calls")

@@ -289,6 +289,17 @@ class OutboxSettings(Section):
     keep_days: int = Field(14, ge=1, le=3650, description="Days that outbox messages are kept for listeners.")
 
 
+class SearchSettings(Section):
+    language: Literal[
+        "arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek",
+        "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese",
+        "romanian", "russian", "serbian", "simple", "spanish", "swedish", "tamil", "turkish", "yiddish",
+    ] = Field(
+        "english",
+        description="Whose endings search looks past (grant finds grants); simple: none. A change rebuilds the index.",
+    )  # fmt: skip
+
+
 class FromEnvironment(Section):
     """A secret, by the name of the environment variable that holds it."""
 

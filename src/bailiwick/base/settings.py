@@ -32,6 +32,7 @@ from bailiwick.base.sections import (
     OutboxSettings,
     ParseSettings,
     PrioritySettings,
+    SearchSettings,
     StorageSettings,
     TrapsSettings,
     WebSettings,
@@ -62,6 +63,7 @@ class Settings(BaseSettings):
     parse: ParseSettings = ParseSettings()
     web: WebSettings = WebSettings()
     model: ModelSettings = ModelSettings()
+    search: SearchSettings = SearchSettings()
     doctor: DoctorSettings = DoctorSettings()
 
     @classmethod

@@ -29,6 +29,7 @@ from bailiwick.db.tables.crawl import (
 )
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
+from bailiwick.db.tables.search import search_documents
 
 __all__ = [
     "TransactionId",
@@ -60,6 +61,7 @@ __all__ = [
     "robots_cache",
     "run_domains",
     "runs",
+    "search_documents",
     "sessions",
     "settings",
     "sitemaps",

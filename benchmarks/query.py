@@ -1,0 +1,204 @@
+"""Search over a million pages, and exports of them at flat memory. `make bench-query`.
+
+`python -m benchmarks.query search` asks filtered and unfiltered questions, words of every frequency, each many times
+with other words, on an embedded server as a user gets it. `… export` writes all rows, and a tenth of them, in each
+format, in a process of its own, and looks at its largest memory. Nothing fails when a figure is not met. `--keep DIR`
+makes the rows there once and finds them the next time. A small try:
+`python -m benchmarks.query all --pages 20000 --times 10`.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+
+from bailiwick.backends.index_postgres import PostgresSearchIndex
+from bailiwick.base.settings import Settings
+from bailiwick.db.engine import Database
+from bailiwick.model.search import Facet, SearchQuery
+from bailiwick.query.export.rows import Which
+from bailiwick.query.export.service import Request, encoder_for, to_file
+from benchmarks.query_rows import DOMAINS, VOCABULARY, fill, word
+from benchmarks.registry import busy_seconds
+
+WANTED_MS = 50.0
+LARGE, MIDDLE, SMALL = (1,), (12,), (250,)
+"""Domains: about a sixth of all pages, one in a hundred, a few hundred."""
+Ask = Callable[[random.Random], SearchQuery]
+
+
+def frequent(dice: random.Random) -> str:
+    """In 6 to 30 of a hundred pages, as the most frequent words are that are no stop words."""
+    return word(dice.randrange(30, 200))
+
+
+def medium(dice: random.Random) -> str:
+    return word(dice.randrange(300, 3_000))
+
+
+def rare(dice: random.Random) -> str:
+    return word(dice.randrange(30_000, VOCABULARY))
+
+
+FILTERED: dict[str, Ask] = {
+    "rare, large domain": lambda d: SearchQuery(rare(d), domain_ids=LARGE),
+    "medium, large domain": lambda d: SearchQuery(medium(d), domain_ids=LARGE),
+    "frequent, large domain": lambda d: SearchQuery(frequent(d), domain_ids=LARGE),
+    "frequent, middle domain": lambda d: SearchQuery(frequent(d), domain_ids=MIDDLE),
+    "frequent, small domain": lambda d: SearchQuery(frequent(d), domain_ids=SMALL),
+    "frequent, any domain of many": lambda d: SearchQuery(frequent(d), domain_ids=(d.randrange(1, DOMAINS),)),
+    "two frequent, large domain": lambda d: SearchQuery(f"{frequent(d)} {frequent(d)}", domain_ids=LARGE),
+    "frequent -medium, middle domain": lambda d: SearchQuery(f"{frequent(d)} -{medium(d)}", domain_ids=MIDDLE),
+    "medium OR medium, middle domain": lambda d: SearchQuery(f"{medium(d)} OR {medium(d)}", domain_ids=MIDDLE),
+    "medium, kind product": lambda d: SearchQuery(medium(d), kinds=("product",)),
+    "frequent, kind product": lambda d: SearchQuery(frequent(d), kinds=("product",)),
+    "frequent, kind page, facets": lambda d: SearchQuery(frequent(d), kinds=("page",), facets=tuple(Facet)),
+    "phrase, large domain": lambda d: SearchQuery(f'"{frequent(d)} {frequent(d)}"', domain_ids=LARGE),
+    "prefix of 4 letters, large domain": lambda d: SearchQuery(f"{medium(d)[:4]}*", domain_ids=LARGE),
+    "frequent, relevant, german, middle": lambda d: SearchQuery(
+        frequent(d), domain_ids=MIDDLE, languages=("de",), only_relevant=True
+    ),
+}
+UNFILTERED: dict[str, Ask] = {
+    "rare": lambda d: SearchQuery(rare(d)),
+    "medium": lambda d: SearchQuery(medium(d)),
+    "frequent": lambda d: SearchQuery(frequent(d)),
+    "a word of every page": lambda _: SearchQuery(word(0)),
+    "phrase of frequent words": lambda d: SearchQuery(f'"{frequent(d)} {frequent(d)}"'),
+    "prefix of 4 letters": lambda d: SearchQuery(f"{medium(d)[:4]}*"),
+}
+
+
+def main() -> None:
+    options = arguments()
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    print(f"cores: {os.cpu_count()}, load before: {os.getloadavg()}, {options.pages:,} pages")
+    measured: dict[str, object] = {"pages": options.pages, "loads": [os.getloadavg()]}
+    with library(options) as database:
+        show_size(database)
+        if options.what in ("search", "all"):
+            measured["milliseconds"] = measure_search(database, options.times)
+        if options.what in ("export", "all"):
+            measured["exports"] = measure_exports(database, options)
+    print(f"load after: {os.getloadavg()}")
+    if options.out:
+        options.out.write_text(json.dumps(measured, separators=(",", ":")).replace('],"', '],\n"') + "\n")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("search", "export", "all"))
+    parser.add_argument("--pages", type=int, default=1_000_000)
+    parser.add_argument("--times", type=int, default=60, help="questions of each kind")
+    parser.add_argument("--formats", default="jsonl,csv,parquet")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="make the rows there, or take those that are there")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the raw samples there, as JSON")
+    return parser.parse_args()
+
+
+@contextmanager
+def library(options: argparse.Namespace) -> Iterator[Database]:
+    """An embedded server, as a user gets it, full of pages."""
+    directory = options.keep or Path(tempfile.mkdtemp(prefix="bailiwick-bench-query-"))
+    data = directory.resolve() / ".bailiwick"
+    is_new = not data.exists()
+    data.mkdir(parents=True, exist_ok=True)
+    directory.chmod(0o755)
+    with Database(data, Settings()) as database:
+        try:
+            database.ensure_schema()
+            if is_new:
+                fill(database, options.pages)
+            yield database
+        finally:
+            database.close()
+            database.server.stop()  # type: ignore[union-attr]
+            if options.keep is None:
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def show_size(database: Database) -> None:
+    with database.read() as conn:
+        sizes = "pg_size_pretty(pg_table_size('search_documents')), pg_size_pretty(pg_indexes_size('search_documents'))"
+        table, indexes = conn.execute(text(f"select {sizes}")).one()
+    print(f"search_documents: {table}, its indexes {indexes}")
+
+
+def measure_search(database: Database, times: int) -> dict[str, list[float]]:
+    """The clock is around the whole question: connection, parsing, ranking, snippets of 20 hits, facets."""
+    index = PostgresSearchIndex(database)
+    samples = {}
+    for title, asks in (("filtered", FILTERED), ("not filtered", UNFILTERED)):
+        together: list[float] = []
+        print(f"\n{title:36}    p50    p95    max  ms    CPU ms  (matches of the last)")
+        for what, ask in asks.items():
+            dice = random.Random(what)
+            index.search(ask(dice))
+            measured = []
+            cpu = sum(busy_seconds(database))
+            for _ in range(times):
+                query = ask(dice)
+                start = time.perf_counter()
+                answer = index.search(query)
+                measured.append((time.perf_counter() - start) * 1000)
+            cpu = (sum(busy_seconds(database)) - cpu) / times * 1000
+            samples[f"{title}: {what}"] = measured
+            together += measured
+            total = f"more than {answer.total:,}" if answer.is_capped else f"{answer.total:,}"
+            print(f"  {what:34} {spread(measured)}      {cpu:6.1f}  ({total})")
+        wanted = f"wanted: p95 below {WANTED_MS:g}" if title == "filtered" else ""
+        print(f"  {'all of these':34} {spread(together)}       {wanted}")
+    return samples
+
+
+def spread(measured: list[float]) -> str:
+    parts = statistics.quantiles(measured, n=20)
+    return f"{parts[9]:6.1f} {parts[18]:6.1f} {max(measured):6.1f}"
+
+
+def measure_exports(database: Database, options: argparse.Namespace) -> dict[str, object]:
+    print(f"\n{'export':34} rows       s    rows/s      MB  peak memory, MB")
+    with database.read() as conn:
+        counted = text("select domain_id, count(*) from page_parses group by 1 order by abs(count(*) - :tenth) limit 1")
+        domain_id, _ = conn.execute(counted, {"tenth": options.pages // 10}).one()
+    found: dict[str, object] = {}
+    for format_ in options.formats.split(","):
+        for which in (Which(domain_id=domain_id), Which()):
+            out = database.server.data_root.parent / f"export.{format_}"  # type: ignore[union-attr]
+            context = multiprocessing.get_context("spawn")
+            with context.Pool(1) as pool:
+                root = str(database.server.data_root)  # type: ignore[union-attr]
+                rows, seconds, peak = pool.apply(export_one, (root, format_, which, str(out)))
+            size = out.stat().st_size
+            out.unlink()
+            name = f"{format_}, {'all' if which.domain_id is None else 'about a tenth'}"
+            print(f"  {name:28} {rows:9,} {seconds:7.1f} {rows / seconds:9,.0f} {size / 1e6:7.0f} {peak / 1024:16.0f}")
+            found[name] = [rows, seconds, peak]
+    return found
+
+
+def export_one(root: str, format_: str, which: Which, out: str) -> tuple[int, float, int]:
+    """In a process of its own: rows, seconds, kilobytes at most."""
+    with Database(Path(root), Settings()) as database:
+        request = Request("pages", format_, which)
+        start = time.perf_counter()
+        encoder = encoder_for(request, lambda: sys.exit("no bodies here"))
+        done = to_file(database, request, Path(out), encoder, advance=lambda _: None)
+        seconds = time.perf_counter() - start
+    return done.rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,265 @@
+"""The SearchIndex that needs no other server: PostgreSQL's full text search in the database itself.
+
+One dictionary (`search.language`) serves every document and every question. A dictionary for each document's own
+language would lose words: a question has no language, and `Förderung` stemmed as English is no German stem.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from sqlalchemy import Connection, Row, select
+
+from bailiwick.db.engine import Database
+from bailiwick.db.sql import queries
+from bailiwick.db.tables import domains
+from bailiwick.model.search import (
+    MAX_MATCHES,
+    Facet,
+    Hit,
+    PageKey,
+    Part,
+    SearchAnswer,
+    SearchDocument,
+    SearchQuery,
+    Term,
+    TermKind,
+    parse_terms,
+    storable,
+)
+from bailiwick.ports import SearchIndex
+
+SQL = queries("bailiwick.backends")
+Match: TypeAlias = "Row[tuple[object, ...]]"
+"""The key of a document, by what it is counted, and its rank."""
+_START, _STOP = "\ue000", "\ue001"
+"""Of Unicode's private use: taken out of every text first."""
+_HEADLINE = f'StartSel={_START}, StopSel={_STOP}, MaxFragments=2, MaxWords=20, MinWords=8, FragmentDelimiter=" … "'
+_SNIPPET_CHARS = 20_000
+_TITLE_BYTES, _DESCRIPTION_BYTES, _TEXT_BYTES = 2_000, 20_000, 250_000
+"""A tsvector holds 1 MB; compounds and addresses are kept whole and in parts."""
+_ONE_IN_64, _ONE_IN_8 = " & '\x01s'", " & '\x01e'"
+_MANY = 150
+"""Matches among one in 64: about 10,000 in all."""
+_FIRST_YEAR = 1990
+_TOP = 20
+_FILTER_CHARS = 450
+"""A word of an index has 2 KB at most."""
+_SQL_OF = {
+    TermKind.WORD: "plainto_tsquery(%(config)s::regconfig, %({0})s)",
+    TermKind.PHRASE: "phraseto_tsquery(%(config)s::regconfig, %({0})s)",
+    # Both: `running*` means words from the stem of running, `the*` those that begin with a word too common to keep.
+    TermKind.PREFIX: "(select case when a::text = b::text then a else a || b end "
+    "from (select to_tsquery(%(config)s::regconfig, %({0})s) as a, to_tsquery('simple', %({0})s) as b) as pair)",
+}
+
+
+class PostgresSearchIndex(SearchIndex):
+    """Documents as rows of `search_documents`. Texts of pages stay in their snapshots."""
+
+    def __init__(self, database: Database, *, language: str = "english") -> None:
+        self._database, self._config = database, language
+
+    @property
+    def name(self) -> str:
+        return f"postgres.{self._config}"
+
+    def replace(self, conn: Connection, pages: Sequence[PageKey], documents: Sequence[SearchDocument]) -> None:
+        """From now on these documents are all there is of these pages. Twice is the same as once."""
+        conn.exec_driver_sql(SQL["drop_pages"], _keys(sorted(set(pages))))
+        if documents:
+            conn.exec_driver_sql(SQL["write"], {"config": self._config, **_columns(documents)})
+
+    def drop_between(self, conn: Connection, after: PageKey, upto: PageKey, kept: Sequence[PageKey]) -> int:
+        """Forget pages behind `after`, up to and with `upto`, but not those kept; how many documents that were."""
+        span = {
+            "after_domain": after.domain_id, "after_path": after.path_hash,
+            "upto_domain": upto.domain_id, "upto_path": upto.path_hash,
+        }  # fmt: skip
+        return conn.exec_driver_sql(SQL["drop_between"], {**span, **_keys(kept)}).rowcount
+
+    def search(self, query: SearchQuery) -> SearchAnswer:
+        """The best matches. Any text is a question: none is an error. At most 1,000 matches are ranked."""
+        with self._database.read() as conn:
+            conn.exec_driver_sql(SQL["by_index"])
+            words, excluded = self._understood(conn, query.text)
+            if not words:
+                return SearchAnswer(has_words=False)
+            places, is_capped = _places(conn, words, _conditions(excluded, query), query.since)
+            matches = conn.exec_driver_sql(SQL["ranked"], {"words": words, "places": places}).all()
+            hits = self._hits(conn, words, matches[query.after : query.after + query.limit])
+            facets = {facet: _counted(conn, facet, matches) for facet in query.facets}
+        return SearchAnswer(hits, len(matches), is_capped, facets)
+
+    def close(self) -> None:
+        """Nothing is held open: the database is the App's."""
+
+    def _understood(self, conn: Connection, text: str) -> tuple[str, str]:
+        """What to look for and what not, as PostgreSQL writes questions; empty if only common words are left."""
+        terms = parse_terms(text)
+        values = {"config": self._config}
+        groups = [" || ".join(_asked(term, values) for term in group) for group in terms.groups]
+        wanted = " && ".join(f"({group})" for group in groups) or "''::tsquery"
+        unwanted = " || ".join(_asked(term, values) for term in terms.excluded) or "''::tsquery"
+        row = conn.exec_driver_sql(f"select ({wanted})::text, ({unwanted})::text", values).one()
+        return str(row[0]), str(row[1])
+
+    def _hits(self, conn: Connection, words: str, shown: Sequence[Match]) -> tuple[Hit, ...]:
+        if not shown:
+            return ()
+        asked = {
+            "config": self._config,
+            "words": words,
+            "chars": _SNIPPET_CHARS,
+            "marks": _START + _STOP,
+            "options": _HEADLINE,
+            "domain_ids": [m.domain_id for m in shown],
+            "path_hashes": [m.path_hash for m in shown],
+            "kinds": [m.kind for m in shown],
+            "positions": [m.position for m in shown],
+        }
+        ranks = [float(m.rank) for m in shown]
+        return tuple(_hit(row, ranks[row.nr - 1]) for row in conn.exec_driver_sql(SQL["hits"], asked))
+
+
+def _places(conn: Connection, words: str, conditions: str, since: datetime | None) -> tuple[list[str], bool]:
+    """Where the matches lie, at most 1,000, and whether there are more; then words in titles come first.
+
+    PostgreSQL makes a bitmap of all matches before it looks at the first: for a word that is everywhere that is a
+    million. So a sample is asked first, and where it says that there are very many, a larger one may be enough.
+    """
+
+    def ask(query: str, limit: int = MAX_MATCHES + 1) -> list[str]:
+        return list(conn.exec_driver_sql(SQL["matches"], {"since": since, "limit": limit, "query": query}).scalars())
+
+    def ask_enough(query: str, *samples: str, limit: int = MAX_MATCHES + 1) -> list[str]:
+        found: list[str] = []
+        for sample in (*samples, ""):
+            if len(found) < limit:
+                found = ask(f"{query}{sample}", limit)
+        return found
+
+    question, titles = f"({words}){conditions}", _in_titles(words)
+    # The beginning of a word is looked up in the whole index, whatever else is asked: once is enough.
+    are_many = ":*" not in words and len(ask(f"{question}{_ONE_IN_64}", _MANY)) == _MANY
+    if not are_many and len(every := ask(question)) <= MAX_MATCHES:
+        return every, False
+    # Words of a title are words of the page; only a row of them has to be asked for again.
+    titled = f"{titles} & {question}" if "<" in words else f"{titles}{conditions}"
+    found = ask(titled)
+    if are_many and len(found) <= MAX_MATCHES:
+        others = f"{question} & !{titles}"
+        found += ask_enough(others, _ONE_IN_64, _ONE_IN_8, limit=MAX_MATCHES + 1 - len(found))
+    elif not are_many:
+        found = list(dict.fromkeys([*found, *every]))
+    return found[:MAX_MATCHES], len(found) > MAX_MATCHES
+
+
+def _conditions(excluded: str, query: SearchQuery) -> str:
+    """What else is asked besides words."""
+    parts = [f"!({excluded})"] if excluded else []
+    parts += [_any_of(letter, values) for letter, values in _filters(query) if values]
+    return "".join(f" & {part}" for part in parts)
+
+
+def _filters(query: SearchQuery) -> "list[tuple[str, Sequence[object]]]":
+    return [
+        ("d", query.domain_ids),
+        ("k", query.kinds),
+        ("l", [language.lower() for language in query.languages]),
+        ("r", [""] if query.only_relevant else []),
+        ("", _days(query.since) if query.since else []),
+    ]
+
+
+def _days(since: datetime) -> list[str]:
+    """The rest of that month by days, of that year by months, then whole years: nothing older is even looked at."""
+    if since.year < _FIRST_YEAR:
+        return []
+    since, now = since.astimezone(UTC), datetime.now(UTC)
+    days = [f"t{since.year}{since.month:02}{day:02}" for day in range(since.day, 32)]
+    months = [f"m{since.year}{month:02}" for month in range(since.month + 1, 13)]
+    return days + months + [f"y{year:04}" for year in range(since.year + 1, max(now.year, since.year) + 2)]
+
+
+def _any_of(letter: str, values: Sequence[object]) -> str:
+    return "(" + " | ".join(_quoted(f"\x01{letter}{value}") for value in values) + ")"
+
+
+def _quoted(word: str) -> str:
+    doubled = storable(word[:_FILTER_CHARS]).replace("\\", "\\\\").replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _asked(term: Term, values: dict[str, str]) -> str:
+    name = f"t{len(values)}"
+    values[name] = f"{_quoted(term.text)}:*" if term.kind is TermKind.PREFIX else term.text
+    return _SQL_OF[term.kind].format(name)
+
+
+_WORD_OR_ROW = re.compile(r"'((?:[^']|'')*)'|<(?:-|\d+)>")
+
+
+def _in_titles(words: str) -> str:
+    """The same question about words of titles. They have no places: a row of words asks for each."""
+    changed = _WORD_OR_ROW.sub(lambda found: "&" if found[1] is None else f"'\x02{found[1]}'", words)
+    return f"({changed})"
+
+
+def _counted(conn: Connection, facet: Facet, matches: Sequence[Match]) -> tuple[tuple[str, int], ...]:
+    column = {Facet.KIND: "kind", Facet.DOMAIN: "domain_id", Facet.LANGUAGE: "language"}[facet]
+    counts = Counter(value for match in matches if (value := getattr(match, column)) is not None)
+    top = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:_TOP]
+    if facet is not Facet.DOMAIN:
+        return tuple((str(value), count) for value, count in top)
+    known = select(domains.c.id, domains.c.name).where(domains.c.id.in_([value for value, _ in top]))
+    names = {row.id: row.name for row in conn.execute(known)}
+    return tuple((names[value], count) for value, count in top if value in names)
+
+
+def _hit(row: Match, rank: float) -> Hit:
+    return Hit(
+        page=PageKey(row.domain_id, row.path_hash),
+        kind=row.kind,
+        position=row.position,
+        rank=rank,
+        url=f"{row.origin.rstrip('/')}{row.path}",
+        domain=row.domain,
+        title=row.title,
+        snippet=_parts(row.snippet),
+        language=row.language,
+        is_relevant=row.is_relevant,
+        at=row.at,
+    )
+
+
+def _parts(headline: str) -> tuple[Part, ...]:
+    """Every second piece is a match."""
+    pieces = re.split(f"[{_START}{_STOP}]", re.sub(r"\s+", " ", headline).strip())
+    return tuple(Part(piece, is_match=nr % 2 == 1) for nr, piece in enumerate(pieces) if piece)
+
+
+def _keys(pages: Sequence[PageKey]) -> dict[str, list[int]]:
+    return {"domain_ids": [page.domain_id for page in pages], "path_hashes": [page.path_hash for page in pages]}
+
+
+def _columns(documents: Sequence[SearchDocument]) -> dict[str, list[object]]:
+    return {
+        "domain_ids": [d.page.domain_id for d in documents],
+        "path_hashes": [d.page.path_hash for d in documents],
+        "kinds": [d.kind for d in documents],
+        "positions": [d.position for d in documents],
+        "snapshot_ids": [d.snapshot_id for d in documents],
+        "titles": [_cut(d.title, _TITLE_BYTES) for d in documents],
+        "descriptions": [_cut(d.description, _DESCRIPTION_BYTES) for d in documents],
+        "texts": [_cut(d.text, _TEXT_BYTES) for d in documents],
+        "languages": [d.language.lower() if d.language else None for d in documents],
+        "relevants": [d.is_relevant for d in documents],
+        "times": [d.at for d in documents],
+    }
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) * 4 <= most else text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")

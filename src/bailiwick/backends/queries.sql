@@ -1,0 +1,78 @@
+-- Filters are words of the index, too: chr(1) and a letter, which no text can contain. So one index answers all, and
+-- a word that is everywhere is only looked for among the few that pass. chr(2) begins the words of titles. One in eight
+-- documents (e) and one in sixty-four (s), by their pages' hashes, are samples of all.
+
+-- name: by_index
+-- A planner that knows a word to be frequent would read the table until it has found enough: for ever, if the few that
+-- pass the filters lie at its end. A bitmap of a million rows has to fit exactly. Blocks are fetched by ourselves: they are
+-- few, mostly in memory, and handing each to a worker of the server takes longer.
+select set_config('enable_seqscan', 'off', true), set_config('work_mem', '32MB', true),
+       set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true),
+       set_config('effective_io_concurrency', '0', true)
+
+-- name: matches
+-- Where they lie. Neither their words nor anything else of them is read yet.
+select ctid::text from search_documents
+where terms @@ %(query)s::tsquery and (%(since)s::timestamptz is null or at >= %(since)s::timestamptz)
+limit %(limit)s
+
+-- name: ranked
+-- A row that was written anew since it was found is missing here: it is found by the next question.
+select domain_id, path_hash, kind, position, language, at,
+       ts_rank('{0.1,0.2,0.4,1.0}', terms, %(words)s::tsquery, 1) as rank
+from search_documents where ctid = any(%(places)s::text[]::tid[])
+order by rank desc, at desc, domain_id, path_hash, kind, position
+
+-- name: hits
+-- What is gone or was replaced since it was indexed is not shown: the snapshot has to be the page's own now.
+select h.nr, d.domain_id, d.path_hash, d.kind, d.position, coalesce(o.base_url, 'https://' || o.name) as origin,
+       o.name as domain, p.path, d.title, d.language, d.is_relevant, d.at,
+       ts_headline(%(config)s::regconfig,
+                   translate(left(coalesce(d.body, s.text, ''), %(chars)s), %(marks)s, ''),
+                   %(words)s::tsquery, %(options)s) as snippet
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[], %(kinds)s::text[], %(positions)s::int[])
+     with ordinality as h (domain_id, path_hash, kind, position, nr)
+join search_documents as d using (domain_id, path_hash, kind, position)
+join page_parses as c on c.domain_id = h.domain_id and c.path_hash = h.path_hash and c.snapshot_id = d.snapshot_id
+join domains as o on o.id = h.domain_id
+join pages as p on p.domain_id = h.domain_id and p.path_hash = h.path_hash
+left join page_snapshots as s on s.id = d.snapshot_id and d.body is null
+order by h.nr
+
+-- name: drop_pages
+delete from search_documents as d
+using unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) as gone (domain_id, path_hash)
+where d.domain_id = gone.domain_id and d.path_hash = gone.path_hash
+
+-- name: drop_between
+delete from search_documents as d
+where (d.domain_id, d.path_hash) > (%(after_domain)s::bigint, %(after_path)s::bigint)
+  and (d.domain_id, d.path_hash) <= (%(upto_domain)s::bigint, %(upto_path)s::bigint)
+  and not exists (select 1 from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) as k (domain_id, path_hash)
+                  where k.domain_id = d.domain_id and k.path_hash = d.path_hash)
+
+-- name: write
+insert into search_documents
+    (domain_id, path_hash, kind, position, snapshot_id, title, body, language, is_relevant, at, terms)
+select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
+       case when n.kind <> 'page' then n.text end, n.language, n.is_relevant, n.at,
+       setweight(t.title, 'A') || setweight(to_tsvector(%(config)s::regconfig, n.description), 'B')
+       || setweight(to_tsvector(%(config)s::regconfig, n.text), 'D')
+       || array_to_tsvector(array(
+              select chr(2) || word from unnest(tsvector_to_array(t.title)) as word where octet_length(word) < 1000))
+       || array_to_tsvector(array_remove(array[
+              chr(1) || 'd' || n.domain_id, chr(1) || 'k' || n.kind, chr(1) || 'l' || left(n.language, 100),
+              case when n.is_relevant then chr(1) || 'r' end,
+              case when n.path_hash & 63 = 0 then chr(1) || 's' end, case when n.path_hash & 7 = 0 then chr(1) || 'e' end,
+              chr(1) || to_char(n.at at time zone 'utc', '"y"YYYY'),
+              chr(1) || to_char(n.at at time zone 'utc', '"m"YYYYMM'),
+              chr(1) || to_char(n.at at time zone 'utc', '"t"YYYYMMDD')], null))
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[], %(kinds)s::text[], %(positions)s::int[],
+            %(snapshot_ids)s::bigint[], %(titles)s::text[], %(descriptions)s::text[], %(texts)s::text[],
+            %(languages)s::text[], %(relevants)s::boolean[], %(times)s::timestamptz[])
+     as n (domain_id, path_hash, kind, position, snapshot_id, title, description, text, language, is_relevant, at)
+cross join lateral (select to_tsvector(%(config)s::regconfig, n.title) as title) as t
+order by n.domain_id, n.path_hash
+on conflict (domain_id, path_hash, kind, position) do update
+set snapshot_id = excluded.snapshot_id, title = excluded.title, body = excluded.body, language = excluded.language,
+    is_relevant = excluded.is_relevant, at = excluded.at, terms = excluded.terms

@@ -1,0 +1,139 @@
+"""`bailiwick export`: pages, items and domains as files for other programs."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bailiwick.base.errors import UsageError
+from bailiwick.cli.context import Session, pass_session, text
+from bailiwick.cli.progress import progress
+from bailiwick.cli.times import moment
+from bailiwick.model.items import ItemKind
+
+if TYPE_CHECKING:
+    from bailiwick.query.export.service import Exported, Request
+
+_KINDS = ("pages", "items", "domains")
+_FORMATS = ("jsonl", "csv", "parquet", "warc")
+_SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".warc": "warc",
+    ".gz": "warc",
+}
+
+
+@click.command()
+@click.argument("what", type=click.Choice(_KINDS))
+@click.option("--format", "format_", type=click.Choice(_FORMATS), help="Default: by the file's name, else jsonl.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to; - is standard output, for jsonl and csv.")
+@click.option("--domain", type=text, help="Only of this domain.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice([kind.value for kind in ItemKind]),
+    help="Only items of this kind.",
+)
+@click.option("--relevant", is_flag=True, help="Only what is relevant by its profile.")
+@click.option(
+    "--since",
+    metavar="TIME|last",
+    help="Only what is new or changed since then; last: since the last export of --name.",
+)
+@click.option("--name", type=text, metavar="NAME", help="Remember under this name how far the export came.")
+@click.option("--force", is_flag=True, help="Replace the file, and begin anew where another export left a part.")
+@pass_session
+def export(  # noqa: PLR0913 - one option each
+    session: Session,
+    *,
+    what: str,
+    format_: str | None,
+    output: str,
+    force: bool,
+    domain: str | None,
+    kinds: tuple[str, ...],
+    relevant: bool,
+    since: str | None,
+    name: str | None,
+) -> None:
+    """Write pages, items or domains to a file, or to other programs.
+
+    A file appears whole under its name, or not at all. An export that was interrupted goes on where it was when the
+    same command is given again. What changes while it runs may be in it or not; --since last brings it the next time.
+    """
+    from bailiwick.query.export.rows import Which
+    from bailiwick.query.export.service import Request
+
+    _check(what, since, name, kinds=kinds, relevant=relevant)
+    which = Which(
+        domain_id=_domain_id(session, domain),
+        item_kinds=kinds,
+        only_relevant=relevant,
+        since=moment(since) if since and since != "last" else None,
+    )
+    request = Request(what, format_ or _by_name(output), which, since=since, name=name)
+    done = _to_stdout(session, request) if output == "-" else _to_file(session, request, Path(output), force=force)
+    if done.resumed_at:
+        session.say(f"went on after the {done.resumed_at:,} rows of an earlier run")
+    if done.missing:
+        session.say(f"{done.missing:,} stored bodies are gone or damaged and were left out")
+    session.say(f"{done.rows - done.missing:,} {what} exported" + ("" if output == "-" else f" to {output}"))
+
+
+def _check(what: str, since: str | None, name: str | None, *, kinds: tuple[str, ...], relevant: bool) -> None:
+    from bailiwick.query.export.kinds import KINDS
+
+    if kinds and "kind" not in KINDS[what].filters:
+        raise UsageError(f"{what} have no --kind", hint="bailiwick export items --kind …")
+    if relevant and "relevant" not in KINDS[what].filters:
+        raise UsageError(f"{what} have no --relevant", hint="leave it out")
+    if since == "last" and name is None:
+        raise UsageError("since the last export of which name?", hint="--since last --name NAME")
+
+
+def _to_stdout(session: Session, request: "Request") -> "Exported":
+    from bailiwick.query.export.service import encoder_for, to_stream
+
+    if request.format not in ("jsonl", "csv"):
+        raise UsageError(f"{request.format} goes to a file", hint="-o FILE")
+    encoder = encoder_for(request, lambda: session.app.body_store)
+    return to_stream(session.app.database, request, sys.stdout.buffer, encoder)
+
+
+def _to_file(session: Session, request: "Request", path: Path, *, force: bool) -> "Exported":
+    from bailiwick.query.export.service import encoder_for, to_file
+
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory", hint=f"-o {path / f'{request.kind}.{request.format}'}")
+    database = session.app.database
+    encoder = encoder_for(request, lambda: session.app.body_store)
+    with progress(f"exporting {request.kind}", total=_about_how_many(session, request)) as advance:
+        return to_file(database, request, path, encoder, force=force, advance=advance)
+
+
+def _about_how_many(session: Session, request: "Request") -> int | None:
+    """For the bar only."""
+    from bailiwick.query.export.rows import about_how_many
+
+    if request.which.domain_id is not None:
+        return None
+    with session.app.database.read() as conn:
+        return about_how_many(conn, request.source)
+
+
+def _domain_id(session: Session, name: str | None) -> int | None:
+    from bailiwick.registry.records import get
+
+    if name is None:
+        return None
+    with session.app.database.read() as conn:
+        return get(conn, session.app.domain_name(name)).id
+
+
+def _by_name(output: str) -> str:
+    return _SUFFIXES.get(Path(output).suffix.lower(), "jsonl")

@@ -1,0 +1,1 @@
+"""Finding and taking away. In: what was parsed, told by the outbox; out: search results and export files."""

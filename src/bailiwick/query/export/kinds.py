@@ -1,0 +1,144 @@
+"""What can be exported: each kind, where its rows come from, and what its columns mean.
+
+A later kind (products, images, candidates, evaluations) is one more entry here and one more query.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Type(StrEnum):
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    TIME = "time"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: Type
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of export: `walk` gives keys in order, `rows` what is exported of some of them."""
+
+    name: str
+    what: str
+    walk: str
+    rows: str
+    columns: tuple[Column, ...]
+    filters: frozenset[str]
+
+
+def _columns(lines: str) -> tuple[Column, ...]:
+    parts = (line.split(maxsplit=2) for line in lines.strip().splitlines())
+    return tuple(Column(name, Type(type_), what) for name, type_, what in parts)
+
+
+_PAGES = _columns("""
+url                   text     where the page is, at its domain's own origin
+url_sha256            text     SHA-256 of the URL, in hex
+domain                text     canonical name of its domain
+path                  text     path and query: what identifies it there
+state                 text     pending (due again), fetched or failed
+status                integer  HTTP status of the last fetch
+outcome               text     how the last fetch ended
+content_type          text     media type as the server told it
+depth                 integer  links from the home page
+first_seen_at         time     when it became known
+fetched_at            time     when it was last fetched
+changed_at            time     when its body was last seen to differ
+fetch_count           integer  how often it was fetched
+change_count          integer  how often it had changed
+is_noindex            boolean  it asks not to be indexed
+body_hash             text     of the bytes last fetched, in hex
+parse_outcome         text     parsed, or why there is no content
+parsed_at             time     when it was last parsed
+content_kind          text     html, pdf or text
+title                 text     its title
+description           text     what it says about itself
+language              text     language of its text
+author                text     who wrote it, if it says so
+canonical             text     its rel=canonical
+published_at          time     when it was published, if it says so
+modified_at           time     when it was changed, if it says so
+words                 integer  words of the main text
+text                  text     the main text
+markdown              text     the same with headings, lists and links; only where the profile asks for it
+is_relevant           boolean  whether it is relevant by its profile
+relevance             number   how relevant, 0 to 1
+relevance_reason      text     why
+relevance_source      text     what judged it
+content_hash          text     of the content, in hex: noise does not move it
+content_first_seen_at time     when this content was first seen here
+content_last_seen_at  time     when it was last seen here
+""")
+_ITEMS = _columns("""
+kind              text     article, business, contact, funding_programme, image, opportunity, product or service
+position          integer  its place among those of its kind on the page
+url               text     the page it was found on
+url_sha256        text     SHA-256 of that URL, in hex
+domain            text     canonical name of the domain
+data              json     the item, by the schema of its kind
+confidence        number   how sure the extractor is, 0 to 1
+extractor         text     what found it
+extractor_version integer  which version of that
+content_hash      text     of its data, in hex
+page_title        text     title of the page
+language          text     language of the page
+is_relevant       boolean  whether the page is relevant by its profile
+first_seen_at     time     when it was first found
+updated_at        time     when it last changed
+fetched_at        time     when the page was last fetched
+""")
+_DOMAINS = _columns("""
+domain           text     canonical name
+site             text     the registrable domain it belongs to
+base_url         text     the origin that is fetched, once it is known
+approval         text     may we crawl it?
+standing         text     is it worth it?
+crawl            text     how far are we?
+profile          text     what is looked for in it
+is_trusted       boolean  whether it is trusted
+source           text     the list it came with
+seed_rank        integer  its rank there
+priority_score   integer  the higher, the sooner it is crawled
+pages_discovered integer  pages known
+pages_crawled    integer  pages fetched
+images_found     integer  images found
+images_stored    integer  images stored
+image_yield_rate number   stored images a page
+error_rate       number   errors a fetch
+review_reason    text     why it was decided so
+block_reason     text     why it is blocked
+blacklist_reason text     why it is blacklisted
+reviewed_at      time     when it was decided on
+first_seen_at    time     when it became known
+last_crawled_at  time     when it was last crawled
+next_crawl_after time     before that it rests
+updated_at       time     when its record last changed
+""")
+_BODIES = _columns("""
+url         text    where the page is
+fetched_at  time    when it was fetched
+pack_id     integer where its body lies
+pack_offset integer where its body lies
+pack_length integer where its body lies
+""")
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("pages", "pages fetched at least once, with their content now", "fetched_after", "export_pages", _PAGES,
+             frozenset({"domain", "relevant"})),
+        Kind("items", "items of pages' content now", "parsed_after", "export_items", _ITEMS,
+             frozenset({"domain", "relevant", "kind"})),
+        Kind("domains", "domains, whatever their state", "domains_after", "export_domains", _DOMAINS,
+             frozenset({"domain"})),
+    )
+}  # fmt: skip
+BODIES = Kind("bodies", "stored answers of pages, for WARC", "fetched_after", "export_bodies", _BODIES, frozenset())

@@ -1,0 +1,88 @@
+"""Rows of an export, chunk by chunk in the order of keys: each chunk is a short transaction of its own.
+
+There is no one moment that an export shows. What changes while it runs is in it or in the next one with `--since`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from bailiwick.db.engine import Database
+from bailiwick.db.sql import queries
+from bailiwick.model.search import PageKey
+from bailiwick.query.export.kinds import Kind
+
+SQL = queries("bailiwick.query")
+CHUNK = 500
+"""Keys in one transaction: few enough that even long texts fit into memory."""
+_LEAST, _LAST = -(2**63), 2**63 - 1
+Rows = Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which rows; what is empty does not matter."""
+
+    domain_id: int | None = None
+    item_kinds: tuple[str, ...] = ()
+    only_relevant: bool = False
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some rows, the key to go on after, and how many keys were looked at."""
+
+    rows: Rows
+    after: PageKey
+    looked_at: int
+
+
+def start_of(which: Which) -> PageKey:
+    return PageKey(_LEAST, _LEAST) if which.domain_id is None else PageKey(which.domain_id - 1, _LAST)
+
+
+def chunks(database: Database, kind: Kind, which: Which, after: PageKey) -> Iterator[Chunk]:
+    """All rows behind this key."""
+    while True:
+        with database.read() as conn:
+            keys = _walk(conn, kind, which, after)
+            rows = _rows(conn, kind, which, keys) if keys else []
+        after = keys[-1] if keys else after
+        yield Chunk(rows, after, len(keys))
+        if len(keys) < CHUNK:
+            return
+
+
+def horizon(conn: Connection) -> datetime:
+    """Everything that was written before this time is there to be read: where the next export goes on."""
+    found = conn.exec_driver_sql(SQL["horizon"]).scalar_one()
+    if not isinstance(found, datetime):
+        raise TypeError("the horizon is a time")
+    return found
+
+
+def about_how_many(conn: Connection, kind: Kind) -> int | None:
+    """The keys that will be looked at, as PostgreSQL last counted them; None if it never did."""
+    found = conn.exec_driver_sql(SQL["about_how_many"], {"walk": kind.walk}).scalar()
+    return int(found) if isinstance(found, int) and found > 0 else None
+
+
+def _walk(conn: Connection, kind: Kind, which: Which, after: PageKey) -> list[PageKey]:
+    conn.exec_driver_sql(SQL["by_index"])
+    last = _LAST if which.domain_id is None else which.domain_id
+    asked = {"domain_id": after.domain_id, "path_hash": after.path_hash, "last": last, "limit": CHUNK}
+    return [PageKey(*row) for row in conn.exec_driver_sql(SQL[kind.walk], asked)]
+
+
+def _rows(conn: Connection, kind: Kind, which: Which, keys: Sequence[PageKey]) -> Rows:
+    asked = {
+        "domain_ids": [key.domain_id for key in keys],
+        "path_hashes": [key.path_hash for key in keys],
+        "item_kinds": list(which.item_kinds),
+        "only_relevant": which.only_relevant,
+        "since": which.since,
+    }
+    return conn.exec_driver_sql(SQL[kind.rows], asked).all()

@@ -1,0 +1,107 @@
+-- name: by_index
+-- Chunks go by keys; a planner with old statistics would read whole tables for each.
+select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
+
+-- name: pages_now
+-- What these pages hold now; whatever they held when the message was written.
+select c.domain_id, c.path_hash, c.snapshot_id, o.name as domain, coalesce(o.base_url, 'https://' || o.name) as origin,
+       p.path, s.title, s.description, s.text, s.language, s.is_relevant, coalesce(s.published_at, s.first_seen_at) as at
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) as k (domain_id, path_hash)
+join page_parses as c on c.domain_id = k.domain_id and c.path_hash = k.path_hash
+join page_snapshots as s on s.id = c.snapshot_id
+join pages as p on p.domain_id = k.domain_id and p.path_hash = k.path_hash
+join domains as o on o.id = k.domain_id
+
+-- name: items_now
+select snapshot_id, kind, position, data from items where snapshot_id = any(%(snapshot_ids)s::bigint[])
+
+-- name: parsed_after
+-- The next pages in the order of keys.
+select domain_id, path_hash from page_parses
+where (domain_id, path_hash) > (%(domain_id)s::bigint, %(path_hash)s::bigint) and domain_id <= %(last)s::bigint
+order by domain_id, path_hash limit %(limit)s
+
+-- name: fetched_after
+select domain_id, path_hash from pages
+where (domain_id, path_hash) > (%(domain_id)s::bigint, %(path_hash)s::bigint) and domain_id <= %(last)s::bigint
+order by domain_id, path_hash limit %(limit)s
+
+-- name: domains_after
+select id as domain_id, 0::bigint as path_hash from domains
+where id > %(domain_id)s::bigint and id <= %(last)s::bigint order by id limit %(limit)s
+
+-- name: horizon
+-- Whatever was written with a time before this can be seen by now: no transaction is open that began earlier, and times
+-- are those of the transaction's start.
+select least(now(), min(xact_start)) + (bailiwick_now() - now()) - interval '1 second'
+from pg_stat_activity
+where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()
+
+-- name: about_how_many
+select sum(c.reltuples)::bigint from pg_class as c
+left join pg_inherits as i on i.inhrelid = c.oid
+where case %(walk)s::text when 'domains_after' then c.oid = 'domains'::regclass
+                          when 'parsed_after' then c.oid = 'page_parses'::regclass
+                          else i.inhparent = 'pages'::regclass end
+
+-- name: export_pages
+select u.url, encode(sha256(convert_to(u.url, 'UTF8')), 'hex') as url_sha256, d.name as domain, p.path, p.state,
+       p.last_status as status, p.last_outcome as outcome, p.content_type, p.depth,
+       p.first_seen_at, p.last_fetched_at as fetched_at, p.last_changed_at as changed_at, p.fetch_count, p.change_count,
+       p.is_noindex, encode(p.body_hash, 'hex') as body_hash, c.outcome as parse_outcome, c.parsed_at,
+       s.kind as content_kind, s.title, s.description, s.language, s.author, s.canonical, s.published_at, s.modified_at,
+       s.words, s.text, s.markdown, s.is_relevant, s.relevance, s.relevance_reason, s.relevance_source,
+       encode(s.content_hash, 'hex') as content_hash, s.first_seen_at as content_first_seen_at,
+       s.last_seen_at as content_last_seen_at
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) with ordinality as k (domain_id, path_hash, nr)
+join pages as p on p.domain_id = k.domain_id and p.path_hash = k.path_hash
+join domains as d on d.id = k.domain_id
+cross join lateral (select rtrim(coalesce(d.base_url, 'https://' || d.name), '/') || p.path as url) as u
+left join page_parses as c on c.domain_id = k.domain_id and c.path_hash = k.path_hash
+left join page_snapshots as s on s.id = c.snapshot_id
+where p.last_outcome is not null and (not %(only_relevant)s or s.is_relevant)
+  and (%(since)s::timestamptz is null
+       or greatest(p.last_changed_at, c.parsed_at, case when p.fetch_count <= 1 then p.last_fetched_at end)
+          >= %(since)s::timestamptz)
+order by k.nr
+
+-- name: export_bodies
+select u.url, p.last_fetched_at as fetched_at, p.pack_id, p.pack_offset, p.pack_length
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) with ordinality as k (domain_id, path_hash, nr)
+join pages as p on p.domain_id = k.domain_id and p.path_hash = k.path_hash
+join domains as d on d.id = k.domain_id
+cross join lateral (select rtrim(coalesce(d.base_url, 'https://' || d.name), '/') || p.path as url) as u
+left join page_parses as c on c.domain_id = k.domain_id and c.path_hash = k.path_hash
+left join page_snapshots as s on s.id = c.snapshot_id
+where p.pack_id is not null and (not %(only_relevant)s or s.is_relevant)
+  and (%(since)s::timestamptz is null
+       or greatest(p.last_changed_at, c.parsed_at, case when p.fetch_count <= 1 then p.last_fetched_at end)
+          >= %(since)s::timestamptz)
+order by k.nr
+
+-- name: export_items
+select i.kind, i.position, u.url, encode(sha256(convert_to(u.url, 'UTF8')), 'hex') as url_sha256, d.name as domain,
+       i.data, i.confidence, i.extractor, i.extractor_version, encode(i.content_hash, 'hex') as content_hash,
+       s.title as page_title, s.language, s.is_relevant, i.first_seen_at, i.updated_at, p.last_fetched_at as fetched_at
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) with ordinality as k (domain_id, path_hash, nr)
+join page_parses as c on c.domain_id = k.domain_id and c.path_hash = k.path_hash
+join page_snapshots as s on s.id = c.snapshot_id
+join items as i on i.snapshot_id = c.snapshot_id
+join pages as p on p.domain_id = k.domain_id and p.path_hash = k.path_hash
+join domains as d on d.id = k.domain_id
+cross join lateral (select rtrim(coalesce(d.base_url, 'https://' || d.name), '/') || p.path as url) as u
+where (cardinality(%(item_kinds)s::text[]) = 0 or i.kind = any(%(item_kinds)s::text[]))
+  and (not %(only_relevant)s or s.is_relevant)
+  and (%(since)s::timestamptz is null or greatest(i.updated_at, c.parsed_at) >= %(since)s::timestamptz)
+order by k.nr, i.kind, i.position
+
+-- name: export_domains
+select d.name as domain, d.site, d.base_url, d.approval, d.standing, d.crawl, d.profile, d.is_trusted, d.source,
+       d.seed_rank, d.priority_score, d.pages_discovered, d.pages_crawled, d.images_found, d.images_stored,
+       d.image_yield_rate, d.error_rate, d.review_reason, d.block_reason, d.blacklist_reason, d.reviewed_at,
+       d.first_seen_at, d.last_crawled_at, d.next_crawl_after, d.updated_at
+from unnest(%(domain_ids)s::bigint[]) with ordinality as k (domain_id, nr)
+join domains as d on d.id = k.domain_id
+where %(since)s::timestamptz is null or d.updated_at >= %(since)s::timestamptz
+order by k.nr

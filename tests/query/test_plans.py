@@ -1,0 +1,145 @@
+"""How PostgreSQL answers questions and walks exports: 60,000 documents of domains from huge to tiny.
+
+Looked at as the program asks: with `by_index` set, with real values, and (where the server can tell) as the plan of a
+prepared statement, which knows no values.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import create_engine, text
+
+from bailiwick.backends.index_postgres import SQL as INDEX
+from bailiwick.query.documents import SQL as QUERY
+from tests.servers import TestServers, available_kinds
+
+pytestmark = pytest.mark.slow
+KINDS = ("pg15", "pg18")
+_FILL = """
+insert into domains (name, site, shared_key, approval)
+select 'd' || n || '.org', 'd.org', 'd.org', 'approved' from generate_series(1, 300) as n;
+insert into pages (domain_id, path_hash, path, last_outcome) select d, n * 7919, '/' || n, 'ok'
+from generate_series(1, 60000) as n, lateral (select case when n % 3 = 0 then 1 else 1 + n % 300 end as d) as x;
+insert into page_snapshots (domain_id, path_hash, content_hash, body_hash, kind, text, words, simhash, is_relevant,
+    relevance, relevance_reason, relevance_source)
+select domain_id, path_hash, 'c', 'b', 'html', 'text', 1, 1, true, 1, '', 'all' from pages;
+insert into page_parses (domain_id, path_hash, body_hash, outcome, snapshot_id, extractor_version, profile,
+    profile_mark)
+select domain_id, path_hash, 'b', 'parsed', id, 1, 'g', 1 from page_snapshots;
+insert into items (snapshot_id, domain_id, path_hash, kind, position, data, confidence, extractor, extractor_version,
+    content_hash)
+select id, domain_id, path_hash, 'product', 0, '{}', 1, 'x', 1, 'c' from page_snapshots where id % 3 = 0;
+insert into search_documents (domain_id, path_hash, kind, position, snapshot_id, title, is_relevant, at, terms)
+select domain_id, path_hash, 'page', 0, id, 't', true, now(),
+       to_tsvector('english', 'everywhere w' || id % 100 || ' u' || id)
+       || array_to_tsvector(array[chr(1) || 'd' || domain_id, chr(1) || 'kpage']) from page_snapshots
+"""
+TABLES = "domains, pages, page_snapshots, page_parses, items, search_documents"
+_KEYS = {"domain_ids": list(range(1, 201)), "path_hashes": [n * 7919 for n in range(1, 201)]}
+_WALK = {"domain_id": 5, "path_hash": 0, "last": 2**62, "limit": 500}
+_EXPORT = {**_KEYS, "item_kinds": [], "only_relevant": False, "since": None}
+_HIT = {
+    "config": "english", "words": "'everywher'", "chars": 20_000, "marks": "", "options": "",
+    "domain_ids": [1, 2], "path_hashes": [1, 2], "kinds": ["page", "page"], "positions": [0, 0],
+}  # fmt: skip
+ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    **{
+        f"matches, {what}": (INDEX["by_index"], INDEX["matches"], {"query": query, "since": None, "limit": 1001})
+        for what, query in {
+            "everywhere": "'everywher'",
+            "everywhere in a small domain": "'everywher' & '\x01d7'",
+            "everywhere in the largest domain": "'everywher' & '\x01d1' & '\x01kpage'",
+            "one in a hundred": "'w17'",
+            "once": "'u4711' & '\x01d1'",
+        }.items()
+    },
+    "ranked": (INDEX["by_index"], INDEX["ranked"], {"words": "'everywher'", "places": ["(1,1)", "(7,2)"]}),
+    "hits": (INDEX["by_index"], INDEX["hits"], _HIT),
+    "drop_pages": (QUERY["by_index"], INDEX["drop_pages"], _KEYS),
+    "drop_between": (
+        QUERY["by_index"], INDEX["drop_between"],
+        {**_KEYS, "after_domain": 3, "after_path": 0, "upto_domain": 3, "upto_path": 999_999},
+    ),
+    **{name: (QUERY["by_index"], QUERY[name], _WALK) for name in ("parsed_after", "fetched_after", "domains_after")},
+    **{
+        name: (QUERY["by_index"], QUERY[name], _EXPORT)
+        for name in ("export_pages", "export_bodies", "export_items", "export_domains")
+    },
+    "pages_now": (QUERY["by_index"], QUERY["pages_now"], _KEYS),
+    "items_now": (QUERY["by_index"], QUERY["items_now"], {"snapshot_ids": list(range(100))}),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Node:
+    kind: str
+    table: str
+    index: str
+    condition: str
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def plans(request: pytest.FixtureRequest, servers: TestServers) -> Iterator[dict[str, list[Node]]]:
+    if request.param not in available_kinds():
+        pytest.skip(f"there is no {request.param} here")
+    with servers.cloned(request.param) as url:
+        with psycopg.connect(url, autocommit=True) as conn:
+            conn.execute(_FILL)
+            conn.execute(f"vacuum analyze {TABLES}")
+        engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+        with engine.begin() as conn:
+            is_new = int(conn.execute(text("show server_version_num")).scalar_one()) >= 160000
+        found: dict[str, list[Node]] = {}
+        for name, (settings, query, values) in ASKED.items():
+            with engine.begin() as conn:
+                conn.exec_driver_sql(settings)
+                [plan] = conn.exec_driver_sql(f"explain (format json) {query}", values).scalar_one()
+                found[name] = list(_nodes(plan["Plan"]))
+                if is_new:
+                    cursor = conn.connection.cursor()
+                    cursor.execute(f"explain (generic_plan, format json) {_numbered(query)}")
+                    found[f"{name}, prepared"] = list(_nodes(cursor.fetchall()[0][0][0]["Plan"]))
+        engine.dispose()
+        yield found
+
+
+def _numbered(query: str) -> str:
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", query)))
+    return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", query)
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[Node]:
+    kind = str(plan["Node Type"])
+    if "Scan" in kind:
+        conditions = " ".join(str(plan.get(key, "")) for key in ("Index Cond", "Recheck Cond", "TID Cond"))
+        yield Node(kind, str(plan.get("Relation Name", "")), str(plan.get("Index Name", "")), conditions.strip())
+    for child in plan.get("Plans", []):
+        yield from _nodes(child)
+
+
+def test_no_table_is_read_as_a_whole(plans: dict[str, list[Node]]) -> None:
+    big = re.compile(r"(pages_\w+|page_snapshots|page_parses|items|search_documents|domains)")
+    for name, nodes in plans.items():
+        whole = [n for n in nodes if big.fullmatch(n.table) and (n.kind == "Seq Scan" or not n.condition)]
+        assert whole == [], name
+
+
+def test_every_question_is_answered_by_the_index_of_words(plans: dict[str, list[Node]]) -> None:
+    for name in [name for name in plans if name.startswith("matches")]:
+        assert [node.index for node in plans[name] if node.index] == ["search_documents_terms_idx"], name
+
+
+def test_ranking_goes_to_the_rows_directly(plans: dict[str, list[Node]]) -> None:
+    for name in [name for name in plans if name.startswith("ranked")]:
+        assert [node.kind for node in plans[name]] == ["Tid Scan"], name
+
+
+def test_exports_go_on_by_key(plans: dict[str, list[Node]]) -> None:
+    for name in [name for name in plans if "_after" in name]:
+        for node in plans[name]:
+            assert node.index.endswith("pkey"), name
+            assert "> " in node.condition, name

@@ -2,7 +2,8 @@
 
 Bodies of the local web (about 40 KB, 60 links) lie in packs and wait; `bailiwick parse` reads them, as a user would run
 it. By `funding` they are irrelevant: content, hashes, relevance by meaning, a snapshot each, and nothing else. By
-`general` each gets markdown too. A small try: `python -m benchmarks.content --pages 300 --rounds 1`.
+`general` each gets markdown too. In the same run, on the same core: the libraries alone, which only turn a string into
+text. A small try: `python -m benchmarks.content --pages 300 --rounds 1`.
 """
 
 import argparse
@@ -10,9 +11,14 @@ import json
 import shutil
 import statistics
 import tempfile
+import time
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
+import trafilatura
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.html import HTMLTree
 from sqlalchemy import Connection, text
 
 from bailiwick.app import App
@@ -20,17 +26,18 @@ from bailiwick.demo.web.answers import Request
 from bailiwick.demo.web.sites import Web
 from bailiwick.model.urls import page_key
 from bailiwick.ports import StoredBody
-from benchmarks.race.meters import Cores, choose_cores, run_measured
+from benchmarks.race.meters import Cores, choose_cores, on_core, run_measured
 from benchmarks.race.ours import PROGRAM, Project, project
 
 WANTED = 400.0
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 HOST = "example.org"
+_DISTINCT = 1000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How fast stored pages are parsed.")
-    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     cores = choose_cores()
@@ -40,20 +47,48 @@ def main() -> None:
         bodies = local_bodies(options.pages)
         size = sum(map(len, bodies)) / len(bodies) / 1000
         print(f"{len(bodies):,} pages of {size:.0f} KB, {cores}")
+        plain = [alone(bodies[:300], resiliparse_alone, cores)]
         irrelevant = [measure(scratch, cores, bodies, "funding", n) for n in range(options.rounds)]
-        markdown = measure(scratch, cores, bodies[: max(len(bodies) // 10, 50)], "general", 0)
+        plain.append(alone(bodies[:300], resiliparse_alone, cores))
+        dear = alone(bodies[:60], trafilatura_alone, cores)
+        markdown = measure(scratch, cores, bodies[: max(len(bodies) // 20, 50)], "general", 0)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     found = statistics.median(irrelevant)
     rounds = ", ".join(f"{rate:.0f}" for rate in irrelevant)
     print(f"irrelevant pages: {found:.0f} pages a client CPU-second (median of {rounds})")
     print(f"with markdown for every page: {markdown:.0f}")
+    print(f"alone: resiliparse {', '.join(f'{rate:.0f}' for rate in plain)}, trafilatura {dear:.0f}; "
+          f"ours is {found / statistics.mean(plain):.2f} and {found / dear:.1f} times that")  # fmt: skip
     print(f"wanted {WANTED:.0f}: {'met' if found >= WANTED else 'NOT met'}, {found / WANTED:.2f} times")
 
 
 def local_bodies(number: int) -> list[bytes]:
-    site = Web.generate(7, hosts=[HOST], pages_per_host=number, links_per_page=60, page_bytes=40_000)[HOST]
-    return [site.answer(Request(HOST, path)).payload() for path in sorted(site.reachable())]
+    """So many; beyond a thousand the same again, each with other bytes."""
+    site = Web.generate(7, hosts=[HOST], pages_per_host=min(number, _DISTINCT), links_per_page=60, page_bytes=40_000)[
+        HOST
+    ]
+    found = [site.answer(Request(HOST, path)).payload() for path in sorted(site.reachable())]
+    return [found[n % len(found)] + b"<!-- %d -->" % n for n in range(number)]
+
+
+def resiliparse_alone(html: str) -> object:
+    return extract_plain_text(HTMLTree.parse(html), main_content=True)
+
+
+def trafilatura_alone(html: str) -> object:
+    return trafilatura.extract(html, output_format="markdown")
+
+
+def alone(bodies: list[bytes], read: Callable[[str], object], cores: Cores) -> float:
+    """Pages a CPU-second of a library by itself: no child, no database, nothing kept."""
+    pages = [body.decode() for body in bodies]
+    with on_core(cores.client):
+        read(pages[0])
+        started = time.process_time()
+        for page in pages:
+            read(page)
+        return len(pages) / (time.process_time() - started)
 
 
 def measure(scratch: Path, cores: Cores, bodies: list[bytes], profile: str, number: int) -> float:

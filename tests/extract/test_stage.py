@@ -3,6 +3,9 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +14,6 @@ import pytest
 
 from bailiwick.db.engine import Database
 from bailiwick.extract.content import ContentLimits
-from bailiwick.extract.page import Body
 from bailiwick.extract.pool import ExtractionPool, PoolLimits
 from bailiwick.extract.stage import ParseProgress, ParseStage, Work
 from bailiwick.extract.version import EXTRACTOR_VERSION
@@ -95,22 +97,41 @@ def test_a_page_that_never_ends_is_isolated(pages: Shelved, monkeypatch: pytest.
 
 
 def test_a_child_that_hangs_ends_by_itself_when_its_parent_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parent is killed; nobody is left to look at the clock."""
     monkeypatch.setenv("BAILIWICK_FAILPOINT", "hang:never-end")
+    code = """
+import asyncio
+from bailiwick.extract.page import Body as B
+from tests.extract.test_stage import pool
+asyncio.run(pool(1, seconds=3).extract([B(b"never-end", "text/html", "https://example.org/", "general")]))
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        while not (children := psutil.Process(parent.pid).children()):
+            assert parent.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.5)
+    finally:
+        parent.kill()
+        parent.wait()
+    psutil.wait_procs(children, timeout=10)
+    assert not children[0].is_running()
 
-    async def abandon() -> psutil.Process:
-        made = pool(1, seconds=3)
-        task = asyncio.create_task(made.extract(Body(b"never-end", "text/html", "https://example.org/", "general")))
+
+def test_a_child_that_is_stopped_is_ended(pages: Shelved) -> None:
+    """By whoever looks at the clock beside it."""
+    fill(pages, 3)
+
+    async def run() -> ParseProgress:
+        stage = stage_of(pages, pool(1, seconds=1))
+        task = asyncio.create_task(stage.run())
         while not (children := psutil.Process().children()):
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(1)
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        return children[0]
+            await asyncio.sleep(0.01)
+        children[0].suspend()
+        return await task
 
-    child = asyncio.run(abandon())
-    psutil.wait_procs([child], timeout=10)
-    assert not child.is_running()
+    progress = asyncio.run(run())
+    assert progress.outcomes == {ParseOutcome.TIMEOUT: 1, ParseOutcome.PARSED: 2}
 
 
 def test_killing_children_condemns_no_page(pages: Shelved) -> None:

@@ -97,9 +97,10 @@ async def _extract(session: Session, body: "Body") -> "Extracted | Unread":
     app.say_what_is_missing()
     pool = pool_of(app, app.bootstrap.tree, size=1)
     try:
-        return await pool.extract(body)
+        [found] = await pool.extract([body])
     finally:
-        await pool.close()
+        pool.close()
+    return found
 
 
 def _facts(found: "Extracted | Unread", url: str) -> dict[str, JsonValue]:

@@ -16,6 +16,11 @@ def queries(package: str) -> dict[str, LiteralString]:
     return {name: cast("LiteralString", body.strip()) for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
+def in_order(conn: Connection) -> None:
+    """For the rest of the transaction the first rows of an order come from its index, not from sorting all rows."""
+    conn.execute(text("select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)"))
+
+
 def by_index(conn: Connection) -> None:
     """For the rest of the transaction tables are read by their keys: for statements at page rate.
 
@@ -24,5 +29,6 @@ def by_index(conn: Connection) -> None:
     conn.execute(
         text("""
             select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-                   set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)""")
+                   set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true),
+                   set_config('jit', 'off', true)""")
     )

@@ -9,7 +9,7 @@ from bailiwick.extract.html_content import read_html
 from bailiwick.extract.languages import language_of
 from bailiwick.extract.limits import ContentLimits
 from bailiwick.extract.pdf_content import read_pdf
-from bailiwick.extract.simhash import simhash, words_of
+from bailiwick.extract.simhash import simhash, word_count, words_of
 from bailiwick.extract.sniffing import kind_of
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 from bailiwick.net.charsets import decode
@@ -37,13 +37,12 @@ def _read_text(source: str, limits: ContentLimits) -> Content | Unread:
     if not text:
         return Unread(ParseOutcome.EMPTY, "there is no text in it")
     first = text.partition("\n")[0].strip()
-    words = words_of(text)
     return Content(
         kind=ContentKind.TEXT,
         text=text,
-        words=len(words),
+        words=word_count(text),
         content_hash=content_hash(text),
-        simhash=simhash(words),
+        simhash=simhash(words_of(text)),
         title=first if len(first) <= _TITLE_CHARS else None,
         language=language_of(None, text),
     )

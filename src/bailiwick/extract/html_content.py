@@ -11,7 +11,7 @@ from bailiwick.extract.hashing import Beside, content_hash
 from bailiwick.extract.languages import language_of
 from bailiwick.extract.limits import ContentLimits
 from bailiwick.extract.linked_data import LinkedObject, article_in, names_in, objects_of, text_in, types_of
-from bailiwick.extract.simhash import simhash, words_of
+from bailiwick.extract.simhash import simhash, word_count, words_of
 from bailiwick.extract.taming import tamed
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 
@@ -46,13 +46,12 @@ def read_html(html: str, url: str, limits: ContentLimits) -> Content | Unread:
     objects = objects_of(facts.linked_data)
     article = article_in(objects) or next((one for one in objects if "datePublished" in one or "headline" in one), {})
     beside = Beside(page_title, facts.meta, facts.linked_data, facts.properties, facts.images)
-    words = words_of(text)
     return Content(
         kind=ContentKind.HTML,
         text=text,
-        words=len(words),
+        words=word_count(text),
         content_hash=content_hash(text, beside),
-        simhash=simhash(words),
+        simhash=simhash(words_of(text)),
         title=_title(page_title, facts),
         description=clean_line(facts.said("description", "og:description", "twitter:description"), _DESCRIPTION_CHARS),
         language=language_of(_said_language(tree, facts), text),

@@ -7,7 +7,7 @@ from bailiwick.extract.dates import pdf_moment
 from bailiwick.extract.hashing import Beside, content_hash
 from bailiwick.extract.languages import language_of
 from bailiwick.extract.limits import ContentLimits
-from bailiwick.extract.simhash import simhash, words_of
+from bailiwick.extract.simhash import simhash, word_count, words_of
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 
 if TYPE_CHECKING:
@@ -47,13 +47,12 @@ def _content(document: "PdfDocument", limits: ContentLimits) -> Content | Unread
     told = {name: clean_line(value, _META_CHARS) for name, value in document.get_metadata_dict().items()}
     title = clean_line(told.get("Title"), _TITLE_CHARS)
     meta = {"pdf:pages": str(pages)} | {kept: value for name, kept in _KEPT.items() if (value := told.get(name))}
-    words = words_of(text)
     return Content(
         kind=ContentKind.PDF,
         text=text,
-        words=len(words),
+        words=word_count(text),
         content_hash=content_hash(text, Beside(title=title or "")),
-        simhash=simhash(words),
+        simhash=simhash(words_of(text)),
         title=title,
         language=language_of(None, text),
         author=clean_line(told.get("Author"), _AUTHOR_CHARS),

@@ -1,8 +1,19 @@
-"""A few child processes that extract pages. One that dies over a page is replaced; the page's outcome is recorded."""
+"""A few child processes that extract pages. One that dies over a page is replaced; the page's outcome is recorded.
+
+Each child has a thread that talks to it and blocks: an event loop would cost as much a page as half of the extraction
+(measured). Pages come in small batches, for the same reason.
+"""
 
 import asyncio
+import queue
 import signal
+import subprocess
 import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -17,6 +28,8 @@ MOST_KILLS = 20
 """Children that were killed from outside say nothing against their page; but the kernel kills for memory, too."""
 _FROM_OUTSIDE = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 _GRACE_SECONDS = 5.0
+_LOOK_SECONDS = 0.5
+_ENDING_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,96 +41,142 @@ class PoolLimits:
     memory_bytes: int
 
 
+class PoolClosedError(Exception):
+    """The pool was closed before the page could be extracted."""
+
+
 class ExtractionPool:
     """Children are started on use and kept. Close it at the end."""
 
     def __init__(self, size: int, profiles: Path | None, limits: PoolLimits) -> None:
         self.size = size
         self._limits = limits
-        self._arguments = [
+        arguments = [
             str(profiles or ""), str(limits.page_seconds), str(limits.memory_bytes), *map(str, astuple(limits.content)),
         ]  # fmt: skip
-        self._free: asyncio.LifoQueue[_Child] = asyncio.LifoQueue()
-        self._children = [_Child(self._arguments) for _ in range(size)]
+        self._children = [_Child(arguments) for _ in range(size)]
+        self._free: queue.LifoQueue[_Child] = queue.LifoQueue()
         for child in self._children:
-            self._free.put_nowait(child)
+            self._free.put(child)
+        self._threads = ThreadPoolExecutor(size, "bailiwick-extract")
+        self._closed = threading.Event()
+        self._watch = threading.Thread(target=self._end_what_hangs, name="bailiwick-extract-watch", daemon=True)
+        self._watch.start()
 
-    async def extract(self, body: Body) -> Extracted | Unread:
-        """Like `PageExtractor.extract`, in the next free child; poison and time-outs are values, too."""
-        child = await self._free.get()
+    async def extract(self, bodies: Sequence[Body]) -> list[Extracted | Unread]:
+        """Like `PageExtractor.extract` for each of these, in the next free child; poison and time-outs are values, too.
+
+        PoolClosedError if the pool is closed meanwhile.
+        """
+        if self._closed.is_set():
+            raise PoolClosedError
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._extract_all, bodies)
+
+    def close(self) -> None:
+        """End the children; what is under way ends with PoolClosedError. Safe to call again."""
+        self._closed.set()
+        for child in self._children:
+            child.kill()
+        self._threads.shutdown()
+        self._watch.join()
+        for child in self._children:
+            child.drop()
+
+    def _extract_all(self, bodies: Sequence[Body]) -> list[Extracted | Unread]:
+        child = self._free.get()
         try:
-            return await self._extract(child, body)
-        except BaseException:
-            await child.drop()  # it still owes an answer, which must not become the next page's
-            raise
+            return [self._extract(child, body) for body in bodies]
         finally:
-            self._free.put_nowait(child)
+            self._free.put(child)
 
-    async def _extract(self, child: "_Child", body: Body) -> Extracted | Unread:
+    def _extract(self, child: "_Child", body: Body) -> Extracted | Unread:
         deaths = kills = 0
         while deaths < ATTEMPTS and kills < MOST_KILLS:
-            answer = await child.ask(body, self._limits.page_seconds + _GRACE_SECONDS)
+            if self._closed.is_set():
+                raise PoolClosedError
+            answer = child.ask(body)
             if not isinstance(answer, int):
                 return answer
+            if child.hung or answer == -signal.SIGALRM:
+                return Unread(ParseOutcome.TIMEOUT, f"it takes more than {self._limits.page_seconds:.0f} s")
             kills += answer in _FROM_OUTSIDE
             deaths += answer not in _FROM_OUTSIDE
+        if self._closed.is_set():
+            raise PoolClosedError
         why = f"it killed the parser {deaths} times" if deaths == ATTEMPTS else f"its parser was killed {kills} times"
         return Unread(ParseOutcome.POISON, why)
 
-    async def close(self) -> None:
-        for child in self._children:
-            await child.drop()
+    def _end_what_hangs(self) -> None:
+        """A child ends itself when its page takes too long; this is for one that cannot: it was stopped, say."""
+        longest = self._limits.page_seconds + _GRACE_SECONDS
+        while not self._closed.wait(_LOOK_SECONDS):
+            for child in self._children:
+                if (since := child.busy_since) is not None and time.monotonic() - since > longest:
+                    child.hung = True
+                    child.kill()
 
 
 class _Child:
-    """One process, made on use and thrown away when it dies or hangs."""
+    """One process, made on use and thrown away when it dies or hangs. One thread asks; another may kill."""
 
     def __init__(self, arguments: list[str]) -> None:
         self._arguments = arguments
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self.busy_since: float | None = None
+        self.hung = False
 
-    async def ask(self, body: Body, seconds: float) -> Extracted | Unread | int:
+    def ask(self, body: Body) -> Extracted | Unread | int:
         """The answer; or how the process died over it."""
-        process = self._process or await self._start()
+        self.hung = False
+        process = self._process or self._start()
+        self.busy_since = time.monotonic()
         try:
-            async with asyncio.timeout(seconds):
-                return await self._answer(process, body)
-        except TimeoutError:
-            await self.drop()
-            return Unread(ParseOutcome.TIMEOUT, f"it takes more than {seconds - _GRACE_SECONDS:.0f} s")
-        except (OSError, EOFError, asyncio.IncompleteReadError):
-            code = await self.drop()
-            if code == -signal.SIGALRM:
-                return Unread(ParseOutcome.TIMEOUT, f"it takes more than {seconds - _GRACE_SECONDS:.0f} s")
-            return code
+            return _answer(process, body)
+        except (OSError, EOFError):
+            return self.drop()
+        finally:
+            self.busy_since = None
 
-    async def drop(self) -> int:
+    def kill(self) -> None:
+        if (process := self._process) is not None:
+            process.kill()
+
+    def drop(self) -> int:
         """End the process, if there is one; how it ended."""
         process, self._process = self._process, None
         if process is None:
             return 0
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):  # what could not be written any more
+                if pipe is not None:
+                    pipe.close()
         # It may be about to end by itself, and how it does is worth knowing.
-        if process.stdin is not None:
-            process.stdin.close()
         try:
-            async with asyncio.timeout(0.2):
-                return await process.wait()
-        except TimeoutError:
+            return process.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
             process.kill()
-        return await process.wait()
+        return process.wait()
 
-    async def _answer(self, process: asyncio.subprocess.Process, body: Body) -> Extracted | Unread:
-        if process.stdin is None or process.stdout is None:
-            raise EOFError
-        process.stdin.write(pack_body(body))
-        await process.stdin.drain()
-        (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
-        return unpack_answer(await process.stdout.readexactly(length))
-
-    async def _start(self) -> asyncio.subprocess.Process:
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bailiwick.extract.child", *self._arguments,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+    def _start(self) -> "subprocess.Popen[bytes]":
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bailiwick.extract.child", *self._arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for the worker alone
         )  # fmt: skip
         return self._process
+
+
+def _answer(process: "subprocess.Popen[bytes]", body: Body) -> Extracted | Unread:
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    process.stdin.write(pack_body(body))
+    process.stdin.flush()
+    (length,) = LENGTH.unpack(_exactly(process, LENGTH.size))
+    return unpack_answer(_exactly(process, length))
+
+
+def _exactly(process: "subprocess.Popen[bytes]", number: int) -> bytes:
+    data = process.stdout.read(number) if process.stdout is not None else b""
+    if len(data) < number:
+        raise EOFError
+    return data

@@ -22,7 +22,9 @@ with taken as (
 select h.domain_id, h.path_hash, h.body_hash as token, h.attempts, h.is_forced, p.body_hash, p.path, coalesce(p.content_type, '') as content_type,
        p.pack_id, p.pack_offset, p.pack_length, d.name, d.base_url, d.profile
 from held as h
-join pages as p on p.domain_id = h.domain_id and p.path_hash = h.path_hash
+cross join lateral (  -- apart, so that it is looked up by its whole key, whatever the statistics say
+    select body_hash, path, content_type, pack_id, pack_offset, pack_length from pages
+    where domain_id = h.domain_id and path_hash = h.path_hash offset 0) as p
 join domains as d on d.id = h.domain_id
 
 -- name: known_contents

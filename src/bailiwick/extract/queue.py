@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from bailiwick.db.sql import by_index, queries
+from bailiwick.db.sql import by_index, in_order, queries
 from bailiwick.model.content import ParseOutcome
 from bailiwick.model.names import DomainName
 from bailiwick.model.urls import PageUrl
@@ -58,6 +58,7 @@ def claim(conn: Connection, taker: Taker, *, limit: int) -> list[Claimed]:
         "limit": limit,
     }
     by_index(conn)
+    in_order(conn)
     return [
         Claimed(
             domain_id=row.domain_id,

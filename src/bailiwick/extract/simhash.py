@@ -4,7 +4,7 @@ Every word has a CRC, the same in every process and release; neighbouring words 
 bit of the fingerprint is what most shingles have there. The shingles are never seen by Python: they are lanes of
 64 bits of one large integer, multiplied and counted all at once (40 times faster than a loop over words and bits).
 
-Of a long text its beginning and its end are looked at: a page of 6,000 words would take a millisecond.
+Of a long text its beginning and its end are looked at: a page of 6,000 words would take more than a millisecond.
 """
 
 from array import array
@@ -13,30 +13,41 @@ from zlib import crc32
 
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
 _LEAST_WORDS = 2
-_BEGINNING, _END = 1500, 500
-_ONES = int.from_bytes(b"\x01" * 8 * (_BEGINNING + _END), "little")
+_BEGINNING_CHARS, _END_CHARS = 5_000, 1_500
+_MOST_WORDS = _BEGINNING_CHARS + _END_CHARS + 1
+_ONES = int.from_bytes(b"\x01" * _MOST_WORDS, "little")
 _MASKS = tuple(_ONES << bit for bit in range(8))
 """Each of the eight bits of every byte; longer than most texts, which does no harm."""
-_LOWER = int.from_bytes(b"\xff\xff\xff\xff\x00\x00\x00\x00" * (_BEGINNING + _END), "little")
+_LOWER = int.from_bytes(b"\xff\xff\xff\xff\x00\x00\x00\x00" * _MOST_WORDS, "little")
 """The lower half of every lane."""
 _SCRIPT_WITHOUT_SPACES = 12
 """Characters a word, on average, from which on a text is taken for Chinese, Japanese or Thai: one word a character."""
 
 
 def words_of(text: str) -> list[bytes]:
-    """The words that are hashed, in lower case."""
+    """The words that are hashed, in lower case: of a long text those at its beginning and its end."""
+    if len(text) > _BEGINNING_CHARS + _END_CHARS:
+        text = f"{text[:_BEGINNING_CHARS]} {text[-_END_CHARS:]}"
     words = text.lower().encode("utf-8", "replace").split()
-    if len(text) > _SCRIPT_WITHOUT_SPACES * len(words) and not text.isascii():
+    if _is_without_spaces(text, len(words)):
         return [char.encode("utf-8", "replace") for char in text if not char.isspace()]
     return words
+
+
+def word_count(text: str) -> int:
+    """How many words a text has, all of it; of a script without spaces, characters."""
+    count = len(text.split())
+    return sum(not char.isspace() for char in text) if _is_without_spaces(text, count) else count
+
+
+def _is_without_spaces(text: str, words: int) -> bool:
+    return len(text) > _SCRIPT_WITHOUT_SPACES * words and not text.isascii()
 
 
 def simhash(words: list[bytes]) -> int:
     """Of the words of a text, signed; 0 for none."""
     if not words:
         return 0
-    if len(words) > _BEGINNING + _END:
-        words = words[:_BEGINNING] + words[-_END:]
     lanes = _shingles(words if len(words) >= _LEAST_WORDS else [*words, b""])
     found = 0
     for place in range(8):

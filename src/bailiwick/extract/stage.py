@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from bailiwick.base.clock import SystemClock
@@ -18,7 +18,7 @@ from bailiwick.base.retry import retrying
 from bailiwick.db.engine import Database
 from bailiwick.extract import queue
 from bailiwick.extract.page import Body, Extracted
-from bailiwick.extract.pool import ExtractionPool
+from bailiwick.extract.pool import ExtractionPool, PoolClosedError
 from bailiwick.extract.queue import Claimed, Taker
 from bailiwick.extract.version import EXTRACTOR_VERSION
 from bailiwick.extract.writing import Result, Written, write
@@ -26,11 +26,12 @@ from bailiwick.model.content import ParseOutcome, Relevance, Unread
 from bailiwick.ports import BodyStore
 
 T = TypeVar("T")
-Extract = Callable[[Body], Awaitable[Extracted | Unread]]
 SecondOpinion = Callable[[Claimed, Extracted], Awaitable[Relevance | None]]
 """Somebody else's judgement of a page that the profile wants judged by a model; None: the first one holds."""
 
 _ROUNDS = 2
+_PART_PAGES = 8
+"""Pages that a child gets at once: so few that a slow one keeps few waiting."""
 _WRITE_SECONDS = 2.0
 _IDLE_SECONDS = 1.0
 _UNKNOWN_PROFILE_SECONDS = 3600.0
@@ -83,8 +84,7 @@ class _Ready:
     """A page that can be extracted."""
 
     page: Claimed
-    known: Sequence[bytes]
-    data: bytes | Unread
+    body: Body | Unread
 
 
 class ParseStage:
@@ -113,7 +113,7 @@ class ParseStage:
         except* BailiwickError as group:
             raise group.exceptions[0] from None
         finally:
-            await self._work.pool.close()
+            await asyncio.to_thread(self._work.pool.close)
             self._db.shutdown()
         return self.progress
 
@@ -136,52 +136,59 @@ class ParseStage:
 
     async def _round(self, batch: Sequence["_Ready"]) -> None:
         """Extract these, and write them as they get ready: one slow page does not hold up the others."""
-        tasks = {asyncio.create_task(self._extracted(ready)): ready.page for ready in batch}
-        left: set[asyncio.Task[Result]] = set(tasks)
+        parts = [batch[start : start + _PART_PAGES] for start in range(0, len(batch), _PART_PAGES)]
+        tasks = {asyncio.create_task(self._extracted(part)): part for part in parts}
+        left: set[asyncio.Task[list[Result]]] = set(tasks)
         try:
             while left and not self.is_stopping:
-                done, left = await asyncio.wait(left, timeout=_WRITE_SECONDS)
+                done, _ = await asyncio.wait(left, timeout=_WRITE_SECONDS)
                 if done:
-                    await self._write([task.result() for task in done])
+                    await self._write([result for task in done for result in task.result()])
+                    left -= done
+        except PoolClosedError:
+            pass  # the other round was told to stop
         finally:
             if left:
-                await self._give_back(left, [tasks[task] for task in left])
+                await self._give_back(left, [ready.page for task in left for ready in tasks[task]])
 
-    async def _give_back(self, left: "set[asyncio.Task[Result]]", pages: Sequence[Claimed]) -> None:
-        for task in left:
-            task.cancel()
+    async def _give_back(self, left: "set[asyncio.Task[list[Result]]]", pages: Sequence[Claimed]) -> None:
+        await asyncio.to_thread(self._work.pool.close)  # whatever is under way ends at once
         await asyncio.gather(*left, return_exceptions=True)
         await self._ask(lambda: self._in_transaction(lambda conn: queue.give_back(conn, self._work.taker, pages)))
 
-    async def _extracted(self, ready: "_Ready") -> Result:
-        page, started = ready.page, time.monotonic()
-        mark = self._marks[page.profile]
-        if isinstance(ready.data, Unread):
-            return Result(page, mark, ready.data)
-        body = Body(ready.data, page.content_type, page.url, page.profile, ready.known)
-        found = await self._work.pool.extract(body)
-        if isinstance(found, Extracted) and found.relevance is not None and self._work.second_opinion is not None:
-            found = await self._judged_again(page, body, found)
-        return Result(page, mark, found, round((time.monotonic() - started) * 1000))
+    async def _extracted(self, part: Sequence["_Ready"]) -> list[Result]:
+        """A few pages by one child."""
+        started = time.monotonic()
+        bodies = [ready.body for ready in part if isinstance(ready.body, Body)]
+        answers = iter(await self._work.pool.extract(bodies))
+        found = [next(answers) if isinstance(ready.body, Body) else ready.body for ready in part]
+        milliseconds = round((time.monotonic() - started) * 1000 / len(part))
+        if self._work.second_opinion is not None:
+            found = await asyncio.gather(*map(self._judged_again, part, found))
+        return [
+            Result(ready.page, self._marks[ready.page.profile], one, milliseconds)
+            for ready, one in zip(part, found, strict=True)
+        ]
 
-    async def _judged_again(self, page: Claimed, body: Body, found: Extracted) -> Extracted | Unread:
+    async def _judged_again(self, ready: "_Ready", found: Extracted | Unread) -> Extracted | Unread:
         """By a model, where the profile asks for one; what becomes relevant by it is extracted in full."""
-        opinion = self._work.second_opinion and await self._work.second_opinion(page, found)
-        if opinion is None or found.relevance is None:
+        if self._work.second_opinion is None or isinstance(found, Unread) or found.relevance is None:
+            return found
+        opinion = await self._work.second_opinion(ready.page, found)
+        if opinion is None:
             return found
         if opinion.is_relevant == found.relevance.is_relevant:
-            return Extracted(found.content, opinion, found.markdown, found.items)
-        if not opinion.is_relevant:
+            return replace(found, relevance=opinion)
+        if not opinion.is_relevant or isinstance(ready.body, Unread):
             return Extracted(found.content, opinion)
-        return await self._work.pool.extract(
-            Body(body.data, body.content_type, body.url, body.profile, relevance=opinion)
-        )
+        [again] = await self._work.pool.extract([replace(ready.body, relevance=opinion)])
+        return again
 
-    def _body(self, page: Claimed) -> bytes | Unread:
+    def _body(self, page: Claimed, known: Sequence[bytes]) -> Body | Unread:
         if page.ref is None:
             return Unread(ParseOutcome.NO_BODY, "no body is stored of it")
         try:
-            return self._work.store.get(page.ref).body
+            return Body(self._work.store.get(page.ref).body, page.content_type, page.url, page.profile, known)
         except (NotFoundError, BodyDamagedError) as error:
             return Unread(ParseOutcome.NO_BODY, error.message)
 
@@ -201,7 +208,7 @@ class ParseStage:
 
     def _claim(self) -> list["_Ready"]:
         """The next pages, with their bodies: all in one go, for a thread is not changed for nothing."""
-        return [_Ready(page, known, self._body(page)) for page, known in self._claimed()]
+        return [_Ready(page, self._body(page, known)) for page, known in self._claimed()]
 
     def _claimed(self) -> list[tuple[Claimed, list[bytes]]]:
         with self._work.database.begin() as conn:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from bailiwick.model.content import Content
 
 # A bounded amount of text a page: what a page is about is said early.
-_BODY_CHARACTERS = 4000
+_BODY_CHARACTERS = 2500
 _HEAD_CHARACTERS = 1000
 _WORD = re.compile(r"\w+")
 # Signs that make otherwise plain English text no ASCII.

@@ -97,7 +97,7 @@ def measure(scratch: Path, cores: Cores, bodies: list[bytes], profile: str, numb
         with made.app() as app:
             fill(app, bodies, profile)
         before = made.database.cpu_seconds()
-        command = [PROGRAM, "-q", "parse", "--json"]
+        command = [PROGRAM, "-q", "parse", "--no-index", "--json"]
         spent = run_measured(command, core=cores.client, cwd=made.home, env=made.env, output=made.said)
         server = made.database.cpu_seconds() - before
         told = json.loads(made.said.read_text())

@@ -33,10 +33,11 @@ from generate_series(1, :n ::bigint) as n,
 """
 _SNAPSHOTS = """
 insert into page_snapshots (domain_id, path_hash, content_hash, body_hash, kind, title, description, language, text,
-    words, simhash, is_relevant, relevance, relevance_reason, relevance_source, first_seen_at)
+    words, simhash, is_relevant, relevance, relevance_reason, relevance_source, first_seen_at,
+    extractor_version, profile_mark)
 select p.domain_id, p.path_hash, p.body_hash, p.body_hash, 'html', t.title, null,
        (array['en', 'en', 'en', 'de'])[1 + p.n % 4], a.words || E'\\n\\n' || b.words || ' own' || p.n, 140, p.n,
-       p.n % 5 > 0, 0.5, 'made up', 'all', bailiwick_now() - (p.n % 700) * interval '1 day'
+       p.n % 5 > 0, 0.5, 'made up', 'all', bailiwick_now() - (p.n % 700) * interval '1 day', 1, 0
 from (select *, substr(path, 2)::bigint as n from pages) as p
 join paragraphs as a on a.nr = p.n % :k
 join paragraphs as b on b.nr = (p.n * 31 / 7) % :k

@@ -165,3 +165,27 @@ def test_a_model_has_the_last_word(land_of: MakeLand) -> None:
     assert told["outcomes"] == {"parsed": pages}
     assert land.value("select bool_and(strpos(relevance_reason, 'no model was heard') > 0) from page_snapshots")
     assert KEY not in land.run("settings", "show", **env).out
+
+
+def test_from_a_crawl_to_a_file_and_a_search(land_of: MakeLand) -> None:
+    """-o writes what was crawled, whole; what it holds is found by its words."""
+    web = Web.generate(9, hosts=[A, B], pages_per_host=12)
+    home = web[A].page("/")
+    assert home is not None
+    body = "<title>Otters</title><article><p>The otter festival takes place in the harbour every spring.</p></article>"
+    web[A].add(replace(home, path="/otters", body=body))
+    land = land_of(web)
+    land.crawl(land.name(B), "--depth", "all", parse=True)
+    target = land.home / "alpha.jsonl"
+    url = f"http://{land.name(A)}/otters"
+    land.crawl(land.name(A), url, "--depth", "all", "-o", str(target), parse=True)
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {row["path"] for row in rows} == land.fetched(A)
+    assert {row["domain"] for row in rows} == {land.name(A)}
+    [otters] = [row for row in rows if row["path"] == "/otters"]
+    assert (otters["title"], "otter festival" in otters["markdown"]) == ("Otters", True)
+    assert [row["url"] for row in land.run("search", "otter", "festival", "--json").rows] == [url]
+    assert land.run("search", "otter", "--domain", land.name(B), "--json").rows == []
+    refused = land.crawl(land.name(A), "-o", str(target), code=2, parse=True)
+    assert "is there already" in refused.err
+    assert "-o is for seeds" in land.run("crawl", "-o", "x.jsonl", code=2).err

@@ -85,9 +85,10 @@ def _snapshot(conn: Connection, key: PageKey, made: Made) -> int:
     snapshot_id = conn.execute(
         text(
             "insert into page_snapshots (domain_id, path_hash, content_hash, body_hash, kind, title, description,"
-            " language, text, words, simhash, is_relevant, relevance, relevance_reason, relevance_source, published_at)"
+            " language, text, words, simhash, is_relevant, relevance, relevance_reason, relevance_source, published_at,"
+            " extractor_version, profile_mark)"
             " values (:d, :p, :c, 'body', 'html', :title, :description, :language, :text, 1, 0, :relevant, 0.7,"
-            " 'because', 'keywords', :at) on conflict (domain_id, path_hash, content_hash)"
+            " 'because', 'keywords', :at, 1, 1) on conflict (domain_id, path_hash, content_hash)"
             " do update set last_seen_at = bailiwick_now() returning id"
         ),
         {

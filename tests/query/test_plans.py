@@ -25,8 +25,8 @@ select 'd' || n || '.org', 'd.org', 'd.org', 'approved' from generate_series(1, 
 insert into pages (domain_id, path_hash, path, last_outcome) select d, n * 7919, '/' || n, 'ok'
 from generate_series(1, 60000) as n, lateral (select case when n % 3 = 0 then 1 else 1 + n % 300 end as d) as x;
 insert into page_snapshots (domain_id, path_hash, content_hash, body_hash, kind, text, words, simhash, is_relevant,
-    relevance, relevance_reason, relevance_source)
-select domain_id, path_hash, 'c', 'b', 'html', 'text', 1, 1, true, 1, '', 'all' from pages;
+    relevance, relevance_reason, relevance_source, extractor_version, profile_mark)
+select domain_id, path_hash, 'c', 'b', 'html', 'text', 1, 1, true, 1, '', 'all', 1, 1 from pages;
 insert into page_parses (domain_id, path_hash, body_hash, outcome, snapshot_id, extractor_version, profile,
     profile_mark)
 select domain_id, path_hash, 'b', 'parsed', id, 1, 'g', 1 from page_snapshots;

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 )
 @click.option("--user-agent", metavar="UA", help="Who to say we are, instead of Bailiwick and crawl.contact.")
 @click.option("--no-parse", is_flag=True, help="Only fetch and store; bailiwick parse reads the content later.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="At the end, write the pages of these domains to FILE (.jsonl, .csv, .parquet, .warc.gz).",
+)
 @click.option("--dry-run", "is_dry", is_flag=True, help="Only say what would be crawled, and what not and why.")
 @click.option("--daemon", is_flag=True, help="Do not end: wait for what becomes due.")
 @click.option("--exit-code", is_flag=True, help="End with 3 if there was nothing to do, with 4 if a limit was reached.")
@@ -45,6 +52,7 @@ def crawl(  # noqa: PLR0913 - one for each option
     resolves: tuple[str, ...],
     user_agent: str | None,
     no_parse: bool,
+    output: str | None,
     is_dry: bool,
     daemon: bool,
     exit_code: bool,
@@ -66,6 +74,7 @@ def crawl(  # noqa: PLR0913 - one for each option
 
     addresses = tuple(Resolve.parse(text) for text in resolves)
     _check(user_agent, time_seconds)
+    _check_output(output, seeds)
     parent, tally = None, None
     if not is_dry:
         from bailiwick.pipeline.supervisor import supervise
@@ -89,7 +98,7 @@ def crawl(  # noqa: PLR0913 - one for each option
     asked = Asked(
         seeds, options(), profile, addresses, user_agent, time_seconds,
         is_dry=is_dry, stays=daemon, quiet=bool(ctx.find_root().params["quiet"]), as_json=as_json, exit_code=exit_code,
-        tally=tally,
+        tally=tally, output=output,
     )  # fmt: skip
     return run(session, asked, parent)
 
@@ -99,3 +108,12 @@ def _check(user_agent: str | None, time_seconds: float | None) -> None:
         raise UsageError("--user-agent is one line of printable ASCII", hint="Bailiwick (+you@example.org)")
     if time_seconds is not None and not isfinite(time_seconds):
         raise UsageError("--time is a number of seconds")
+
+
+def _check_output(output: str | None, seeds: tuple[str, ...]) -> None:
+    if output is None:
+        return
+    if not seeds:
+        raise UsageError("-o is for seeds", hint=f"bailiwick export pages -o {output} writes all pages")
+    if os.path.exists(output):  # noqa: PTH110 - the parent stays small
+        raise UsageError(f"{output} is there already", hint="name another file, or move it away")

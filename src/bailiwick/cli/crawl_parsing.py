@@ -40,8 +40,6 @@ def finish(parsing: Parsing, *, quiet: bool) -> bool:
     """
     done, moved_at = parsing.tally.pages, time.monotonic()
     total = parsing.look() + done
-    if total == done:
-        return True
     try:
         with progress("parsing", total=total) as advance:
             while parsing.look():
@@ -52,6 +50,7 @@ def finish(parsing: Parsing, *, quiet: bool) -> bool:
                     click.echo(f"{parsing.waiting:,} pages still wait to be parsed: bailiwick parse", err=True)
                     return True
                 time.sleep(_LOOK_SECONDS)
+        time.sleep(_LOOK_SECONDS)  # the last pages are counted a moment after they are written
     except KeyboardInterrupt:
         if not quiet:
             click.echo(f"{parsing.waiting:,} pages wait to be parsed: bailiwick parse", err=True)

@@ -1,6 +1,7 @@
 """The crawl itself, in the child of the small parent: seeds to a job, an engine at work, what came of it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -44,6 +45,7 @@ class Asked:
     exit_code: bool
     tally: Tally | None = None
     """What the parse process beside this one has done; None: nothing is parsed."""
+    output: str | None = None
 
 
 def run(session: Session, asked: Asked, parent: int | None) -> int:
@@ -71,7 +73,21 @@ def run(session: Session, asked: Asked, parent: int | None) -> int:
     if parsing is not None and not interrupted:
         interrupted = not finish(parsing, quiet=asked.quiet)
     summarise(engine.progress, asked.tally, as_json=asked.as_json)
+    if asked.output is not None and ids is not None and not interrupted:
+        _export(session, asked.output, ids)
     return _code(engine, interrupted=interrupted, exit_code=asked.exit_code)
+
+
+def _export(session: Session, output: str, job_ids: list[int]) -> None:
+    """The pages of these jobs' domains, as they are now."""
+    from bailiwick.cli.export import format_of, to_path
+    from bailiwick.query.export.rows import Which
+    from bailiwick.query.export.service import Request
+
+    with session.app.database.read() as conn:
+        domains = jobs.domain_ids(conn, job_ids)
+    done = to_path(session, Request("pages", format_of(output), Which(domains)), Path(output), force=False)
+    session.say(f"{done.rows - done.missing:,} pages written to {output}")
 
 
 def _parse_what_waits(app: App, asked: Asked) -> int:

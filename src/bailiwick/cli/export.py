@@ -31,7 +31,7 @@ _SUFFIXES = {
 @click.argument("what", type=click.Choice(_KINDS))
 @click.option("--format", "format_", type=click.Choice(_FORMATS), help="Default: by the file's name, else jsonl.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to; - is standard output, for jsonl and csv.")
-@click.option("--domain", type=text, help="Only of this domain.")
+@click.option("--domain", "domains", type=text, multiple=True, help="Only of this domain, or of these.")
 @click.option(
     "--kind",
     "kinds",
@@ -55,7 +55,7 @@ def export(  # noqa: PLR0913 - one option each
     format_: str | None,
     output: str,
     force: bool,
-    domain: str | None,
+    domains: tuple[str, ...],
     kinds: tuple[str, ...],
     relevant: bool,
     since: str | None,
@@ -71,13 +71,13 @@ def export(  # noqa: PLR0913 - one option each
 
     _check(what, since, name, kinds=kinds, relevant=relevant)
     which = Which(
-        domain_id=_domain_id(session, domain),
+        domain_ids=_domain_ids(session, domains),
         item_kinds=kinds,
         only_relevant=relevant,
         since=moment(since) if since and since != "last" else None,
     )
-    request = Request(what, format_ or _by_name(output), which, since=since, name=name)
-    done = _to_stdout(session, request) if output == "-" else _to_file(session, request, Path(output), force=force)
+    request = Request(what, format_ or format_of(output), which, since=since, name=name)
+    done = _to_stdout(session, request) if output == "-" else to_path(session, request, Path(output), force=force)
     if done.resumed_at:
         session.say(f"went on after the {done.resumed_at:,} rows of an earlier run")
     if done.missing:
@@ -105,7 +105,8 @@ def _to_stdout(session: Session, request: "Request") -> "Exported":
     return to_stream(session.app.database, request, sys.stdout.buffer, encoder)
 
 
-def _to_file(session: Session, request: "Request", path: Path, *, force: bool) -> "Exported":
+def to_path(session: Session, request: "Request", path: Path, *, force: bool) -> "Exported":
+    """Into a file, with a progress bar."""
     from bailiwick.query.export.service import encoder_for, to_file
 
     if path.is_dir():
@@ -120,20 +121,21 @@ def _about_how_many(session: Session, request: "Request") -> int | None:
     """For the bar only."""
     from bailiwick.query.export.rows import about_how_many
 
-    if request.which.domain_id is not None:
+    if request.which.domain_ids:
         return None
     with session.app.database.read() as conn:
         return about_how_many(conn, request.source)
 
 
-def _domain_id(session: Session, name: str | None) -> int | None:
+def _domain_ids(session: Session, names: tuple[str, ...]) -> tuple[int, ...]:
     from bailiwick.registry.records import get
 
-    if name is None:
-        return None
+    if not names:
+        return ()
     with session.app.database.read() as conn:
-        return get(conn, session.app.domain_name(name)).id
+        return tuple(get(conn, session.app.domain_name(name)).id for name in names)
 
 
-def _by_name(output: str) -> str:
+def format_of(output: str) -> str:
+    """By the file's name."""
     return _SUFFIXES.get(Path(output).suffix.lower(), "jsonl")

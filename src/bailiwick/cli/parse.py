@@ -34,10 +34,18 @@ KINDS = ("all", *sorted(kind.value for kind in ItemKind))
 @click.option("--force", is_flag=True, help="With --reparse: also what would come out the same.")
 @click.option("--domain", "domains", multiple=True, metavar="D", help="With --reparse: only of this domain.")
 @click.option("--daemon", is_flag=True, help="Do not end: wait for more pages.")
+@click.option("--no-index", is_flag=True, help="Leave the search index to the next search.")
 @json_option
 @pass_session
 def parse(
-    session: Session, *, kind: str | None, force: bool, domains: tuple[str, ...], daemon: bool, as_json: bool
+    session: Session,
+    *,
+    kind: str | None,
+    force: bool,
+    domains: tuple[str, ...],
+    daemon: bool,
+    no_index: bool,
+    as_json: bool,
 ) -> int:
     """Parse pages that were fetched: content, relevance, markdown and items.
 
@@ -56,7 +64,7 @@ def parse(
     app.patiently(lambda: app.settings)
     if kind is not None:
         _queue_again(app, kind, force=force, names=domains, session=session)
-    return _run(app, stays=daemon, as_json=as_json)
+    return _run(app, stays=daemon, no_index=no_index, as_json=as_json)
 
 
 def _queue_again(app: "App", kind: str, *, force: bool, names: tuple[str, ...], session: Session) -> None:
@@ -84,8 +92,9 @@ def _next(app: "App", again: "Again", so_far: "Requeued") -> "Requeued":
         return requeue(conn, again, so_far)
 
 
-def _run(app: "App", *, stays: bool, as_json: bool) -> int:
+def _run(app: "App", *, stays: bool, no_index: bool, as_json: bool) -> int:
     from bailiwick.extract.queue import backlog
+    from bailiwick.pipeline.indexing import index_all
     from bailiwick.pipeline.parsing import ParseOrder
     from bailiwick.pipeline.parsing import parse as run
 
@@ -100,6 +109,9 @@ def _run(app: "App", *, stays: bool, as_json: bool) -> int:
                 await asyncio.sleep(_FRAME_SECONDS)
 
         done, interrupted = run(app, ParseOrder(stays=stays), watch)
+    if not interrupted and not no_index:
+        with progress("indexing for search", total=done.pages or None) as advance:
+            index_all(app, advance)
     click.echo(json.dumps(facts(done)) if as_json else sentence(done))
     return _INTERRUPTED if interrupted and not stays else 0
 

@@ -212,6 +212,12 @@ def find(conn: Connection, named: str) -> Job | None:
     return _job(row._asdict()) if row is not None else None
 
 
+def domain_ids(conn: Connection, job_ids: Sequence[int]) -> tuple[int, ...]:
+    """All domains that these jobs want or wanted."""
+    wanted = select(job_domains.c.domain_id).where(job_domains.c.job_id.in_(job_ids)).distinct()
+    return tuple(sorted(conn.execute(wanted).scalars()))
+
+
 def _is_number(named: str) -> bool:
     return named.isascii() and named.isdigit()
 

@@ -49,6 +49,8 @@ class Work:
     marks: Callable[[], dict[str, int]]
     batch_pages: int = 64
     second_opinion: SecondOpinion | None = None
+    written: Callable[[Written], None] = lambda _: None
+    """Told after each write."""
     say: Callable[[str], None] = lambda _: None
 
 
@@ -234,6 +236,7 @@ class ParseStage:
     async def _write(self, results: Sequence[Result]) -> None:
         written = await self._ask(lambda: self._in_transaction(lambda conn: write(conn, results)))
         self.progress.add(written)
+        self._work.written(written)
 
     def _bury_the_dead(self) -> None:
         """What processes of this machine held that are gone is free at once."""

@@ -45,6 +45,15 @@ class Written:
     late: int = 0
     """Pages that had another body by then."""
 
+    @property
+    def pages(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def unread(self) -> int:
+        """Pages of which no content could be read."""
+        return self.pages - self.outcomes.get(ParseOutcome.PARSED, 0)
+
 
 def write(conn: Connection, results: Sequence[Result]) -> Written:
     """Write all results whose pages still wait with the body that was parsed."""

@@ -18,11 +18,12 @@ from bailiwick.extract.relevance.model_judge import Budget, ModelJudge
 from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, Work
 from bailiwick.model.content import Relevance
 from bailiwick.model.profiles import ModelUse
+from bailiwick.pipeline.indexing import index_beside
 from bailiwick.pipeline.process import prepare_process
 from bailiwick.pipeline.tally import Tally
 from bailiwick.registry.workers import this_worker
 
-_TALLY_SECONDS = 0.25
+_ORPHAN_SECONDS = 1.0
 _WAIT_SECONDS = 0.05
 _MOST_CALLS = 8
 """To the model at once: each has a connection to the database now and then, and those are ten."""
@@ -61,14 +62,16 @@ async def _parse(
         marks=app.profile_marks,
         batch_pages=settings.parse.batch_pages,
         second_opinion=_second_opinion(app),
+        written=order.tally.add if order.tally is not None else lambda _: None,
         say=app.say,
     )
     stage = ParseStage(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stage.stop)
-    teller = _Teller(stage, order.tally)
-    beside = [asyncio.create_task(_look_on(stage, order, teller)), asyncio.create_task(_watched(stage, watch))]
+    beside = [asyncio.create_task(_stop_with_parent(stage, order.parent)), asyncio.create_task(_watched(stage, watch))]
+    if order.stays:
+        beside.append(asyncio.create_task(index_beside(app, lambda: stage.progress.pages)))
     try:
         progress = await stage.run(stays=order.stays)
     finally:
@@ -76,7 +79,6 @@ async def _parse(
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        teller.tell()
     return progress, stage.is_stopping
 
 
@@ -118,29 +120,10 @@ async def _watched(stage: ParseStage, watch: Callable[[ParseStage], Awaitable[No
     await watch(stage)
 
 
-async def _look_on(stage: ParseStage, order: ParseOrder, teller: "_Teller") -> None:
-    """Tell how far it is; stop when the parent is gone."""
-    while True:
-        teller.tell()
-        if order.parent is not None and os.getppid() != order.parent:
-            stage.stop()
-        await asyncio.sleep(_TALLY_SECONDS)
-
-
-class _Teller:
-    """Adds what is new to the tally: another process of this command may have counted before us."""
-
-    def __init__(self, stage: ParseStage, tally: Tally | None) -> None:
-        self._stage, self._tally = stage, tally
-        self._told = (0, 0, 0, 0)
-
-    def tell(self) -> None:
-        done = self._stage.progress
-        now = (done.pages, done.relevant, done.items, done.unread)
-        if self._tally is not None and now != self._told:
-            pages, relevant, items, unread = (a - b for a, b in zip(now, self._told, strict=True))
-            self._tally.add(pages=pages, relevant=relevant, items=items, unread=unread)
-            self._told = now
+async def _stop_with_parent(stage: ParseStage, parent: int | None) -> None:
+    while parent is None or os.getppid() == parent:
+        await asyncio.sleep(_ORPHAN_SECONDS)
+    stage.stop()
 
 
 async def nobody_watches(_stage: ParseStage) -> None:

@@ -3,6 +3,10 @@
 import mmap
 import struct
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bailiwick.extract.writing import Written
 
 _NUMBERS = struct.Struct("=qqqqq")
 _UNTOLD, _ALL = 0, -1
@@ -27,10 +31,11 @@ class Tally:
         job = self._read()[0]
         return None if job == _ALL else [job]
 
-    def add(self, *, pages: int, relevant: int, items: int, unread: int) -> None:
+    def add(self, written: "Written") -> None:
         """Count what was parsed since last time."""
         _, *before = self._read()
-        new = [a + b for a, b in zip(before, (pages, relevant, items, unread), strict=True)]
+        more = (written.pages, written.relevant, written.items, written.unread)
+        new = [a + b for a, b in zip(before, more, strict=True)]
         struct.pack_into("=qqqq", self._shared, 8, *new)
 
     @property

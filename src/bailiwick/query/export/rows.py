@@ -25,7 +25,7 @@ Rows = Sequence[Sequence[object]]
 class Which:
     """Which rows; what is empty does not matter."""
 
-    domain_id: int | None = None
+    domain_ids: tuple[int, ...] = ()
     item_kinds: tuple[str, ...] = ()
     only_relevant: bool = False
     since: datetime | None = None
@@ -40,20 +40,28 @@ class Chunk:
     looked_at: int
 
 
-def start_of(which: Which) -> PageKey:
-    return PageKey(_LEAST, _LEAST) if which.domain_id is None else PageKey(which.domain_id - 1, _LAST)
+START = PageKey(_LEAST, _LEAST)
 
 
 def chunks(database: Database, kind: Kind, which: Which, after: PageKey) -> Iterator[Chunk]:
     """All rows behind this key."""
-    while True:
-        with database.read() as conn:
-            keys = _walk(conn, kind, which, after)
-            rows = _rows(conn, kind, which, keys) if keys else []
-        after = keys[-1] if keys else after
-        yield Chunk(rows, after, len(keys))
-        if len(keys) < CHUNK:
-            return
+    for first, last in _spans(which, after):
+        after, is_over = first, False
+        while not is_over:
+            with database.read() as conn:
+                keys = _walk(conn, kind, after, last)
+                rows = _rows(conn, kind, which, keys) if keys else []
+            after = keys[-1] if keys else after
+            yield Chunk(rows, after, len(keys))
+            is_over = len(keys) < CHUNK
+
+
+def _spans(which: Which, after: PageKey) -> list[tuple[PageKey, int]]:
+    """(behind this key, up to this domain), in order: one for each domain that is asked for, or one for all."""
+    if not which.domain_ids:
+        return [(after, _LAST)]
+    left = sorted(number for number in set(which.domain_ids) if number >= after.domain_id)
+    return [(max(after, PageKey(number - 1, _LAST)), number) for number in left]
 
 
 def horizon(conn: Connection) -> datetime:
@@ -70,9 +78,8 @@ def about_how_many(conn: Connection, kind: Kind) -> int | None:
     return int(found) if isinstance(found, int) and found > 0 else None
 
 
-def _walk(conn: Connection, kind: Kind, which: Which, after: PageKey) -> list[PageKey]:
+def _walk(conn: Connection, kind: Kind, after: PageKey, last: int) -> list[PageKey]:
     conn.exec_driver_sql(SQL["by_index"])
-    last = _LAST if which.domain_id is None else which.domain_id
     asked = {"domain_id": after.domain_id, "path_hash": after.path_hash, "last": last, "limit": CHUNK}
     return [PageKey(*row) for row in conn.exec_driver_sql(SQL[kind.walk], asked)]
 

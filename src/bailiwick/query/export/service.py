@@ -17,7 +17,7 @@ from bailiwick.model.search import PageKey
 from bailiwick.ports import BodyStore
 from bailiwick.query.export.formats import Csv, Encoder, JsonLines
 from bailiwick.query.export.kinds import BODIES, KINDS, Kind
-from bailiwick.query.export.rows import Which, chunks, horizon, start_of
+from bailiwick.query.export.rows import START, Which, chunks, horizon
 from bailiwick.query.export.spool import Noted, Spool
 
 Advance = Callable[[int], None]
@@ -43,7 +43,7 @@ class Request:
         which = self.which
         return {
             "kind": self.kind,
-            "domain_id": which.domain_id,
+            "domain_ids": [*sorted(which.domain_ids)],
             "item_kinds": [*sorted(which.item_kinds)],
             "only_relevant": which.only_relevant,
         }
@@ -123,7 +123,7 @@ def _begin(database: Database, request: Request) -> Noted:
     with database.read() as conn:
         until = horizon(conn)
         since = _last_end(conn, request) if request.since == "last" else request.which.since
-    start = start_of(request.which)
+    start = START
     return Noted(
         request=request.described(),
         since=since.isoformat() if since else None,
@@ -135,7 +135,7 @@ def _begin(database: Database, request: Request) -> Noted:
 
 def _since(which: Which, noted: Noted) -> Which:
     since = datetime.fromisoformat(noted.since) if noted.since else None
-    return Which(which.domain_id, which.item_kinds, which.only_relevant, since)
+    return Which(which.domain_ids, which.item_kinds, which.only_relevant, since)
 
 
 def _last_end(conn: Connection, request: Request) -> datetime | None:

@@ -43,6 +43,8 @@ _TITLE_BYTES, _DESCRIPTION_BYTES, _TEXT_BYTES = 2_000, 20_000, 250_000
 _ONE_IN_64, _ONE_IN_8 = " & '\x01s'", " & '\x01e'"
 _MANY = 150
 """Matches among one in 64: about 10,000 in all."""
+_MANY_TITLES = 200
+"""Beyond a thousand matches a sample that has so many with the words in their title is enough."""
 _FIRST_YEAR = 1990
 _TOP = 20
 _FILTER_CHARS = 450
@@ -91,7 +93,7 @@ class PostgresSearchIndex(SearchIndex):
             matches = conn.exec_driver_sql(SQL["ranked"], {"words": words, "places": places}).all()
             hits = self._hits(conn, words, matches[query.after : query.after + query.limit])
             facets = {facet: _counted(conn, facet, matches) for facet in query.facets}
-        return SearchAnswer(hits, len(matches), is_capped, facets)
+        return SearchAnswer(hits, MAX_MATCHES if is_capped else len(matches), is_capped, facets)
 
     def close(self) -> None:
         """Nothing is held open: the database is the App's."""
@@ -134,10 +136,10 @@ def _places(conn: Connection, words: str, conditions: str, since: datetime | Non
     def ask(query: str, limit: int = MAX_MATCHES + 1) -> list[str]:
         return list(conn.exec_driver_sql(SQL["matches"], {"since": since, "limit": limit, "query": query}).scalars())
 
-    def ask_enough(query: str, *samples: str, limit: int = MAX_MATCHES + 1) -> list[str]:
+    def ask_enough(query: str, *, enough: int, limit: int) -> list[str]:
         found: list[str] = []
-        for sample in (*samples, ""):
-            if len(found) < limit:
+        for sample in (_ONE_IN_64, _ONE_IN_8, ""):
+            if len(found) < enough:
                 found = ask(f"{query}{sample}", limit)
         return found
 
@@ -148,13 +150,12 @@ def _places(conn: Connection, words: str, conditions: str, since: datetime | Non
         return every, False
     # Words of a title are words of the page; only a row of them has to be asked for again.
     titled = f"{titles} & {question}" if "<" in words else f"{titles}{conditions}"
-    found = ask(titled)
-    if are_many and len(found) <= MAX_MATCHES:
-        others = f"{question} & !{titles}"
-        found += ask_enough(others, _ONE_IN_64, _ONE_IN_8, limit=MAX_MATCHES + 1 - len(found))
-    elif not are_many:
-        found = list(dict.fromkeys([*found, *every]))
-    return found[:MAX_MATCHES], len(found) > MAX_MATCHES
+    if not are_many:
+        return list(dict.fromkeys([*ask(titled), *every]))[:MAX_MATCHES], True
+    found = ask_enough(titled, enough=_MANY_TITLES, limit=MAX_MATCHES)
+    if (left := MAX_MATCHES - len(found)) > 0:
+        found += ask_enough(f"{question} & !{titles}", enough=min(left, _MANY), limit=left)
+    return found, True
 
 
 def _conditions(excluded: str, query: SearchQuery) -> str:

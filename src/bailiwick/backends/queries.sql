@@ -1,6 +1,7 @@
 -- Filters are words of the index, too: chr(1) and a letter, which no text can contain. So one index answers all, and
 -- a word that is everywhere is only looked for among the few that pass. chr(2) begins the words of titles. One in eight
--- documents (e) and one in sixty-four (s), by their pages' hashes, are samples of all.
+-- documents (e) and one in sixty-four (s), by their pages' hashes and their positions, are samples of all: the items of
+-- one page are not all in them or all out.
 
 -- name: by_index
 -- A planner that knows a word to be frequent would read the table until it has found enough: for ever, if the few that
@@ -63,7 +64,8 @@ select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
        || array_to_tsvector(array_remove(array[
               chr(1) || 'd' || n.domain_id, chr(1) || 'k' || n.kind, chr(1) || 'l' || left(n.language, 100),
               case when n.is_relevant then chr(1) || 'r' end,
-              case when n.path_hash & 63 = 0 then chr(1) || 's' end, case when n.path_hash & 7 = 0 then chr(1) || 'e' end,
+              case when (n.path_hash # n.position * 7919) & 63 = 0 then chr(1) || 's' end,
+              case when (n.path_hash # n.position * 7919) & 7 = 0 then chr(1) || 'e' end,
               chr(1) || to_char(n.at at time zone 'utc', '"y"YYYY'),
               chr(1) || to_char(n.at at time zone 'utc', '"m"YYYYMM'),
               chr(1) || to_char(n.at at time zone 'utc', '"t"YYYYMMDD')], null))

@@ -8,6 +8,7 @@ text. A small try: `python -m benchmarks.content --pages 300 --rounds 1`.
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import tempfile
@@ -39,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How fast stored pages are parsed.")
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the samples there, as JSON")
     options = parser.parse_args()
     cores = choose_cores()
     scratch = Path(tempfile.mkdtemp(prefix="bwcontent-"))
@@ -54,6 +56,10 @@ def main() -> None:
         markdown = measure(scratch, cores, bodies[: max(len(bodies) // 20, 50)], "general", 0)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+    if options.out:
+        samples = {"pages": options.pages, "irrelevant": irrelevant, "markdown": markdown, "resiliparse": plain,
+                   "trafilatura": dear, "load": os.getloadavg()}  # fmt: skip
+        options.out.write_text(json.dumps(samples, indent=1) + "\n")
     found = statistics.median(irrelevant)
     rounds = ", ".join(f"{rate:.0f}" for rate in irrelevant)
     print(f"irrelevant pages: {found:.0f} pages a client CPU-second (median of {rounds})")

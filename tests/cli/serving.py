@@ -51,8 +51,8 @@ class Serving:
             return psutil.Process(self.process.pid).children()
         return []
 
-    def part(self, count: int = 2) -> psutil.Process:
-        """The child that was started last, once there are so many."""
+    def part(self, count: int = 3) -> psutil.Process:
+        """The child that was started last, once there are so many: web, worker, parse."""
         wait_for(lambda: len(self.children()) == count, self)
         return max(self.children(), key=lambda child: child.pid)
 

@@ -102,11 +102,12 @@ def test_a_stop_ends_open_streams_and_is_no_error(url: str, tmp_path: Path) -> N
 def test_a_killed_part_is_started_again_and_a_killed_parent_takes_all_with_it(url: str, tmp_path: Path) -> None:
     with serving(tmp_path, BAILIWICK_DATABASE_URL=url) as started:
         started.ready()
-        worker = started.part()
-        worker.kill()
-        wait_for(lambda: "the worker died (SIGKILL)" in started.err, started)
-        again = started.part()
-        assert again.pid != worker.pid
+        started.part()
+        _, *others = sorted(started.children(), key=lambda child: child.pid)
+        for part, name in zip(others, ("worker", "parse"), strict=True):
+            part.kill()
+            wait_for(lambda name=name: f"the {name} died (SIGKILL)" in started.err, started)
+            assert started.part().pid != part.pid
         children = started.children()
         started.process.kill()
         assert psutil.wait_procs(children, timeout=30)[1] == []

@@ -133,7 +133,7 @@ CASES = [
     Case("unchanged", "/", (b.validators(),), 304, stored=True, host=AGAIN),
     Case("unchanged", "/same-bytes", (), 200, stored=True, host=AGAIN),
     Case("unchanged", "/same-text", (), 200, stored=True, host=AGAIN),
-    Case("other_type", "/pdf", (b.PDF,), 200), Case("other_type", "/png", (b.PNG,), 200),
+    Case("ok", "/pdf", (b.PDF,), 200, stored=True), Case("other_type", "/png", (b.PNG,), 200),
     Case("other_type", "/json", (b.JSON,), 200),
     led("/moved", "/plain", "to /plain"), led("/ping", "/pong", "to /pong"), led("/pong", "/ping", "to /ping"),
     led("/moved-for-now", "/plain", "to /plain", status=307),

@@ -33,7 +33,7 @@ ODD: dict[str, tuple[b.Behaviour, str, str]] = {
     "/endless": (b.endless(), "truncated", "fetched"),
     "/bomb": (b.gzip_bomb(50_000_000), "truncated", "fetched"),
     "/late": (b.delayed(5), "timeout", "failed"),
-    "/pdf": (b.content("application/pdf", b"%PDF-1.7 nothing"), "other_type", "fetched"),
+    "/pdf": (b.content("application/pdf", b"%PDF-1.7 nothing"), "ok", "fetched"),
     "/png": (b.content("image/png", b"\x89PNG"), "other_type", "fetched"),
     "/data.json": (b.content("application/json", b"{}"), "other_type", "fetched"),
     "/gzip": (b.encoded("gzip"), "ok", "fetched"),
@@ -102,8 +102,8 @@ def test_the_books_agree(crawled: Land) -> None:
     crawled.check()
 
 
-def test_what_is_no_html_is_recorded_without_a_body(crawled: Land) -> None:
-    for path, kind in (("/pdf", "application/pdf"), ("/png", "image/png"), ("/data.json", "application/json")):
+def test_what_holds_no_text_is_recorded_without_a_body(crawled: Land) -> None:
+    for path, kind in (("/png", "image/png"), ("/data.json", "application/json")):
         row = page(crawled, path)
         assert row.content_type.startswith(kind)
         assert row.pack_id is None
@@ -118,7 +118,8 @@ def test_noindex_pages_are_followed_and_stored_but_not_parsed(crawled: Land) -> 
     assert page(crawled, "/noindex").path_hash not in waiting
     assert page(crawled, "/noindex-header").path_hash not in waiting
     assert page(crawled, "/gzip").path_hash in waiting
-    assert page(crawled, "/pdf").path_hash not in waiting
+    assert page(crawled, "/pdf").path_hash in waiting
+    assert page(crawled, "/png").path_hash not in waiting
 
 
 def test_bodies_are_stored_decoded_with_their_head(crawled: Land) -> None:

@@ -110,6 +110,7 @@ def test_every_setting_can_come_from_the_environment(key: str, monkeypatch: pyte
         "model.base_url": "https://model.example/v1",
         "model.max_input_chars": "2000",
         "net.max_body_bytes": "2000",
+        "search.language": "german",
         "parse.page_memory_bytes": "300000000",
         "parse.max_text_chars": "5000",
         "parse.max_backlog": "200",

@@ -6,12 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from bailiwick.base.sections import DatabaseSettings
+from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from bailiwick.extract.content import ContentLimits
 from bailiwick.extract.pool import ExtractionPool, PoolLimits
@@ -20,14 +23,28 @@ from bailiwick.extract.version import EXTRACTOR_VERSION
 from bailiwick.model.content import ParseOutcome
 from bailiwick.model.profile_files import load_profile
 from tests.extract.tools import Shelved, count, rows, shelved, taker
+from tests.servers import TestServers
 
 PAGE = "<html lang=en><title>{n}</title><body><article><h1>Page {n}</h1><p>{words}</p></article></body></html>"
 WORDS = "The society for the advancement of small bridges meets every second Tuesday in the town hall. " * 5
 
 
 @pytest.fixture
-def pages(database: Database, tmp_path: Path) -> Shelved:
-    return shelved(database, tmp_path)
+def database(servers: TestServers) -> Iterator[Database]:
+    """One server is enough here: what is written is tried on all of them by the tests of writing."""
+    with servers.cloned("pg18") as url, Database(Path("/nowhere"), _settings(url)) as opened:
+        yield opened
+
+
+def _settings(url: str) -> Settings:
+    return Settings(database=DatabaseSettings(url=url))
+
+
+@pytest.fixture
+def pages(database: Database, tmp_path: Path) -> Iterator[Shelved]:
+    found = shelved(database, tmp_path)
+    yield found
+    found.store.close()
 
 
 def fill(pages: Shelved, number: int, *, words: str = WORDS) -> None:

@@ -1,5 +1,6 @@
 """What parsing came to, made true: once, whatever happens, and only for the body that was parsed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,10 @@ from tests.extract.tools import (
 
 
 @pytest.fixture
-def pages(database: Database, tmp_path: Path) -> Shelved:
-    return shelved(database, tmp_path)
+def pages(database: Database, tmp_path: Path) -> Iterator[Shelved]:
+    found = shelved(database, tmp_path)
+    yield found
+    found.store.close()
 
 
 def test_what_waits_is_taken_once(pages: Shelved) -> None:

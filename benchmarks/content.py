@@ -25,7 +25,7 @@ from sqlalchemy import Connection, text
 from bailiwick.app import App
 from bailiwick.demo.web.answers import Request
 from bailiwick.demo.web.sites import Web
-from bailiwick.model.urls import page_key
+from bailiwick.model.urls import hash_of
 from bailiwick.ports import StoredBody
 from benchmarks.race.meters import Cores, choose_cores, on_core, run_measured
 from benchmarks.race.ours import PROGRAM, Project, project
@@ -144,7 +144,7 @@ def fill(app: App, bodies: list[bytes], profile: str) -> None:
 
 def _put(app: App, domain_id: int, n: int, body: bytes) -> dict[str, object]:
     path = f"/page/{n}"
-    key = int.from_bytes(page_key(path), "big", signed=True)
+    key = hash_of(path)
     ref = app.body_store.put(StoredBody(domain_id, key, HEAD, body))
     return {"d": domain_id, "p": key, "path": path, "b": sha256(body).digest(), "k": ref.pack_id, "o": ref.offset,
             "l": ref.length}  # fmt: skip

@@ -13,10 +13,8 @@ import multiprocessing
 import os
 import random
 import resource
-import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +28,7 @@ from bailiwick.db.engine import Database
 from bailiwick.model.search import Facet, SearchQuery
 from bailiwick.query.export.rows import Which
 from bailiwick.query.export.service import Request, encoder_for, to_file
+from benchmarks.embedded import embedded
 from benchmarks.query_rows import DOMAINS, VOCABULARY, fill, word
 from benchmarks.registry import busy_seconds
 
@@ -111,22 +110,10 @@ def arguments() -> argparse.Namespace:
 @contextmanager
 def library(options: argparse.Namespace) -> Iterator[Database]:
     """An embedded server, as a user gets it, full of pages."""
-    directory = options.keep or Path(tempfile.mkdtemp(prefix="bailiwick-bench-query-"))
-    data = directory.resolve() / ".bailiwick"
-    is_new = not data.exists()
-    data.mkdir(parents=True, exist_ok=True)
-    directory.chmod(0o755)
-    with Database(data, Settings()) as database:
-        try:
-            database.ensure_schema()
-            if is_new:
-                fill(database, options.pages)
-            yield database
-        finally:
-            database.close()
-            database.server.stop()  # type: ignore[union-attr]
-            if options.keep is None:
-                shutil.rmtree(directory, ignore_errors=True)
+    with embedded(options.keep) as (database, is_new):
+        if is_new:
+            fill(database, options.pages)
+        yield database
 
 
 def show_size(database: Database) -> None:

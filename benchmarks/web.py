@@ -11,12 +11,10 @@ import argparse
 import json
 import os
 import re
-import shutil
 import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -29,9 +27,9 @@ from sqlalchemy import text
 
 from bailiwick.accounts.members import find, local_admin
 from bailiwick.accounts.sessions import open_session
-from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
 from benchmarks import web_live
+from benchmarks.embedded import embedded
 from benchmarks.svg import Bar, bars
 from benchmarks.web_pages import OFTEN, Page, every_page
 from benchmarks.web_rows import SUBMITTER, fill
@@ -95,23 +93,11 @@ def keep(options: argparse.Namespace, about: dict[str, object], measured: dict[s
 @contextmanager
 def registry(options: argparse.Namespace) -> Iterator[Database]:
     """An embedded server, as a user gets it, full of rows."""
-    directory = options.keep or Path(tempfile.mkdtemp(prefix="bailiwick-bench-web-"))
-    data = directory.resolve() / ".bailiwick"
-    is_new = not data.exists()
-    data.mkdir(parents=True, exist_ok=True)
-    directory.chmod(0o755)
-    with Database(data, Settings()) as database:
-        try:
-            database.ensure_schema()
-            if is_new:
-                fill(database, domains=options.domains, huge=options.huge)
-            freshen(database)
-            yield database
-        finally:
-            database.close()
-            database.server.stop()  # type: ignore[union-attr]
-            if options.keep is None:
-                shutil.rmtree(directory, ignore_errors=True)
+    with embedded(options.keep) as (database, is_new):
+        if is_new:
+            fill(database, domains=options.domains, huge=options.huge)
+        freshen(database)
+        yield database
 
 
 def freshen(database: Database) -> None:

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bailiwick.crawl.desk import Desk, Opened
-from bailiwick.crawl.results import Batch, hash_of
+from bailiwick.crawl.results import Batch
+from bailiwick.model.urls import hash_of
 from benchmarks.race.known import admit_domains, check_room, fill
 from benchmarks.race.meters import Cores, on_core
 from benchmarks.race.ours import AGENT, Project, project

@@ -16,7 +16,6 @@ from bailiwick.base.retry import retrying
 from bailiwick.base.settings import Loaded, Settings, load
 from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
-from bailiwick.extract import markdown
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
@@ -120,7 +119,9 @@ class App:
 
     def say_what_is_missing(self) -> None:
         """Of the libraries that parsing makes use of."""
-        if not markdown.is_available():
+        from bailiwick.extract.markdown import is_available
+
+        if not is_available():
             self.say('no markdown, and relevance by keywords alone: pip install "bailiwick[content]" adds the rest')
 
     def domain_name(self, given: str) -> DomainName:

@@ -7,9 +7,10 @@ import pytest
 from bailiwick.base.sections import CrawlSettings
 from bailiwick.crawl import flush_order
 from bailiwick.crawl.outcomes import Effect, Outcome
-from bailiwick.crawl.results import PageResult, Taken, hash_of
+from bailiwick.crawl.results import PageResult, Taken
 from bailiwick.crawl.slice import Slice
 from bailiwick.model.names import DomainName
+from bailiwick.model.urls import hash_of
 from tests.crawl.desk_tools import slice_without_database
 
 SETTINGS = CrawlSettings(flush_pages=50, flush_seconds=10)

@@ -4,10 +4,10 @@ import json
 from datetime import date
 
 from bailiwick.crawl.linkgate import MOST_KEPT, LinkGate, link_rules, patterns_mark
-from bailiwick.crawl.results import hash_of
 from bailiwick.crawl.traps.guard import TrapGuard
 from bailiwick.crawl.traps.patterns import LinkRules
 from bailiwick.crawl.traps.rules import SAYS, Refusal
+from bailiwick.model.urls import hash_of
 
 TODAY = date(2026, 11, 1)
 LONG = "/" + "x" * 1_500

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bailiwick.crawl.results import hash_of
 from bailiwick.demo.web import behaviours as b
 from bailiwick.demo.web.answers import Answer, Behaviour, Page, Request
 from bailiwick.demo.web.running import serve
 from bailiwick.demo.web.sites import Site, Web
+from bailiwick.model.urls import hash_of
 from tests.e2e.conftest import MakeLand
 from tests.e2e.test_outcomes import shift_clock
 from tests.e2e.tools import Land

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from bailiwick.backends.index_postgres import SQL as INDEX
+from bailiwick.db.sql import BY_INDEX
 from bailiwick.query.documents import SQL as QUERY
 from tests.servers import TestServers, available_kinds
 
@@ -59,18 +60,18 @@ ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
     },
     "ranked": (INDEX["by_index"], INDEX["ranked"], {"words": "'everywher'", "places": ["(1,1)", "(7,2)"]}),
     "hits": (INDEX["by_index"], INDEX["hits"], _HIT),
-    "drop_pages": (QUERY["by_index"], INDEX["drop_pages"], _KEYS),
+    "drop_pages": (BY_INDEX, INDEX["drop_pages"], _KEYS),
     "drop_between": (
-        QUERY["by_index"], INDEX["drop_between"],
+        BY_INDEX, INDEX["drop_between"],
         {**_KEYS, "after_domain": 3, "after_path": 0, "upto_domain": 3, "upto_path": 999_999},
     ),
-    **{name: (QUERY["by_index"], QUERY[name], _WALK) for name in ("parsed_after", "fetched_after", "domains_after")},
+    **{name: (BY_INDEX, QUERY[name], _WALK) for name in ("parsed_after", "fetched_after", "domains_after")},
     **{
-        name: (QUERY["by_index"], QUERY[name], _EXPORT)
+        name: (BY_INDEX, QUERY[name], _EXPORT)
         for name in ("export_pages", "export_bodies", "export_items", "export_domains")
     },
-    "pages_now": (QUERY["by_index"], QUERY["pages_now"], _KEYS),
-    "items_now": (QUERY["by_index"], QUERY["items_now"], {"snapshot_ids": list(range(100))}),
+    "pages_now": (BY_INDEX, QUERY["pages_now"], _KEYS),
+    "items_now": (BY_INDEX, QUERY["items_now"], {"snapshot_ids": list(range(100))}),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bailiwick.accounts.sessions import Session
-from bailiwick.crawl.results import hash_of
+from bailiwick.model.urls import hash_of
 from bailiwick.web.live import Stream, _event
 from bailiwick.web.visits import _NOTE
 from tests.suites import json_lines, suite_path

@@ -11,11 +11,11 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bailiwick.approve import verbs
 from bailiwick.base.sections import DatabaseSettings
-from bailiwick.crawl.results import hash_of
 from bailiwick.db.external import ExternalServer
 from bailiwick.model.names import DomainName
 from bailiwick.model.states import Role
 from bailiwick.model.transitions import APPROVAL, CRAWL
+from bailiwick.model.urls import hash_of
 from bailiwick.registry.records import Domain, get
 from tests.web.tools import ROLES, Land
 

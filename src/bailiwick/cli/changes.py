@@ -1,7 +1,7 @@
 """`bailiwick changes`: which pages hold something else than before, and what."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 from sqlalchemy import Connection
@@ -9,18 +9,19 @@ from sqlalchemy import Connection
 from bailiwick.app import App
 from bailiwick.base.errors import NotFoundError
 from bailiwick.cli.acting import find_named
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session
-from bailiwick.cli.output import Row, more_rows, printable, show_rows, stamp
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more
+from bailiwick.cli.output import Row, printable, show_rows, stamp
+from bailiwick.cli.times import moment_option
 from bailiwick.extract import changes as history
 from bailiwick.extract.changes import Change, DiffLine, Version, Wanted
-from bailiwick.model.urls import PageUrl, UrlRules
+from bailiwick.model.urls import PageUrl, UrlRules, hash_of
 
 _COLORS = {"+": "green", "-": "red"}
 
 
 @click.command()
 @click.argument("what", metavar="[DOMAIN|URL]", required=False)
-@click.option("--since", type=click.DateTime(), metavar="TIME", help="Only from this time on (UTC).")
+@moment_option("--since", "Only from this time on: 2026-03-01, 7d.")
 @click.option("--relevant", is_flag=True, help="Only pages that are relevant for their profile.")
 @click.option("--versions", is_flag=True, help="Of a URL: all that it held, instead of the last difference.")
 @click.option("--after", type=int, metavar="ID", help="Go on after this change.")
@@ -59,13 +60,10 @@ def changes(  # noqa: PLR0913 - one for each option
             _show_page(conn, page, found_of_it, versions=versions, as_json=as_json)
             return
         domain_id = find_named(conn, what, app).id if what else None
-        moment = since.replace(tzinfo=UTC) if since else None
-        found = history.latest(conn, Wanted(domain_id, None, moment, relevant), limit=limit, before=before)
+        found = history.latest(conn, Wanted(domain_id, None, since, relevant), limit=limit, before=before)
     rows = [_row(change) for change in found]
     show_rows(rows, ("at", "page", "words", "title"), as_json=as_json, empty="nothing has changed")
-    more = more_rows(ctx, rows, str(found[-1].id)) if found else None
-    if more and not as_json:
-        click.echo(f"more: {more}", err=True)
+    say_more(session, ctx, rows, "id")
 
 
 def _page(what: str | None) -> PageUrl | None:
@@ -91,8 +89,7 @@ def _row(change: Change) -> Row:
 
 def _versions(conn: Connection, app: App, page: PageUrl, *, limit: int, before: int) -> list[Version]:
     domain = find_named(conn, page.domain.name, app)
-    key = int.from_bytes(page.key, "big", signed=True)
-    found = history.versions(conn, domain.id, key, limit=limit, before=before)
+    found = history.versions(conn, domain.id, hash_of(page.path), limit=limit, before=before)
     if not found:
         raise NotFoundError(f"no content of {page} is known", hint=f"bailiwick explain {page}")
     return found

@@ -9,7 +9,10 @@ import click
 from bailiwick.base.place import Place, find_place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bailiwick.app import App
+    from bailiwick.cli.output import Row
 
 
 class Session:
@@ -51,6 +54,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON obj
 limit_option = click.option(
     "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most this many rows."
 )
+
+
+def say_more(session: Session, ctx: click.Context, rows: "Sequence[Row]", key: str) -> None:
+    """The command for the next page of a list, if there may be one: after the last row's key."""
+    from bailiwick.cli.output import more_rows
+
+    if rows and (more := more_rows(ctx, rows, str(rows[-1][key]))):
+        session.say(f"more: {more}")
 
 
 def text(given: str) -> str:

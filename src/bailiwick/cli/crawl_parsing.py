@@ -18,6 +18,7 @@ class Parsing:
 
     def __init__(self, app: App, tally: Tally, jobs: list[int] | None) -> None:
         self._app, self.tally, self._jobs = app, tally, jobs
+        self._most = app.settings.parse.max_backlog
         self.waiting = 0
         """Pages that waited to be parsed when somebody looked last."""
         tally.order(jobs)
@@ -25,11 +26,12 @@ class Parsing:
 
     def is_too_much(self) -> bool:
         """Whether so many pages wait to be parsed that no more are to be fetched."""
-        return self.look() >= self._app.settings.parse.max_backlog
+        return self.look() >= self._most
 
     def look(self) -> int:
+        """Counted no further than the crawl fetches ahead."""
         with self._app.database.read() as conn:
-            self.waiting = backlog(conn, self._jobs)
+            self.waiting = backlog(conn, self._jobs, most=self._most)
         return self.waiting
 
 

@@ -7,8 +7,8 @@ from pydantic import JsonValue
 from sqlalchemy import RowMapping
 
 from bailiwick.base.errors import UsageError
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
-from bailiwick.cli.output import Look, Row, more_rows, show_rows, stamp
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more, text
+from bailiwick.cli.output import Look, Row, show_rows, stamp
 from bailiwick.model.transitions import APPROVAL, CRAWL, STANDING
 from bailiwick.registry.listing import Filter, Sort, list_domains, list_sites
 
@@ -63,7 +63,7 @@ def list_(
     with session.app.database.read() as conn:
         rows = [domain_row(row) for row in list_domains(conn, which, sort=Sort(sort), limit=limit, after=after)]
     show_rows(rows, _COLUMNS, as_json=as_json, empty="no such domains", look=_LOOK)
-    _say_more(session, ctx, rows, "domain")
+    say_more(session, ctx, rows, "domain")
 
 
 @click.command()
@@ -129,9 +129,4 @@ def _list_sites(
             for s in list_sites(conn, which, limit=limit, after=after)
         ]
     show_rows(rows, ("site", "domains", "approved", "pages_crawled"), as_json=as_json, empty="no such domains")
-    _say_more(session, ctx, rows, "site")
-
-
-def _say_more(session: Session, ctx: click.Context, rows: list[Row], key: str) -> None:
-    if rows and (more := more_rows(ctx, rows, str(rows[-1][key]))):
-        session.say(f"more: {more}")
+    say_more(session, ctx, rows, "site")

@@ -6,8 +6,8 @@ from sqlalchemy import Connection
 from bailiwick.approve import service
 from bailiwick.base.errors import UsageError
 from bailiwick.cli.acting import for_each, for_each_domain, reason_option
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
-from bailiwick.cli.output import Row, more_rows, show_rows, stamp
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more, text
+from bailiwick.cli.output import Row, show_rows, stamp
 from bailiwick.ledger.events import Actor
 from bailiwick.registry import trust as rules
 from bailiwick.registry.records import Domain
@@ -79,5 +79,4 @@ def _list(session: Session, ctx: click.Context, *, limit: int, after: str | None
             for rule in rules.list_rules(conn, limit=limit, after=after)
         ]
     show_rows(rows, ("suffix", "made_by", "made_at", "reason"), as_json=as_json, empty="no suffix is trusted")
-    if rows and (more := more_rows(ctx, rows, str(rows[-1]["suffix"]))):
-        session.say(f"more: {more}")
+    say_more(session, ctx, rows, "suffix")

@@ -128,12 +128,12 @@ def _about_how_many(session: Session, request: "Request") -> int | None:
 
 
 def _domain_ids(session: Session, names: tuple[str, ...]) -> tuple[int, ...]:
-    from bailiwick.registry.records import get
+    from bailiwick.cli.acting import find_named
 
     if not names:
         return ()
     with session.app.database.read() as conn:
-        return tuple(get(conn, session.app.domain_name(name)).id for name in names)
+        return tuple(find_named(conn, name, session.app).id for name in names)
 
 
 def format_of(output: str) -> str:

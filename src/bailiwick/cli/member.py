@@ -5,8 +5,8 @@ import click
 from bailiwick.accounts import links, service
 from bailiwick.accounts.service import Member
 from bailiwick.cli.acting import needed_reason_option, reason_option
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
-from bailiwick.cli.output import Row, more_rows, show_rows, stamp
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more, text
+from bailiwick.cli.output import Row, show_rows, stamp
 from bailiwick.model.states import Role
 from bailiwick.web import PORT
 
@@ -51,8 +51,7 @@ def list_(session: Session, ctx: click.Context, *, after: str | None, limit: int
     with session.app.database.read() as conn:
         rows = [_row(known) for known in service.listing(conn, limit=limit, after=after)]
     show_rows(rows, _COLUMNS, as_json=as_json, empty="no members yet")
-    if rows and (more := more_rows(ctx, rows, str(rows[-1]["name"]))):
-        session.say(f"more: {more}")
+    say_more(session, ctx, rows, "name")
 
 
 @member.command()

@@ -4,9 +4,9 @@ import click
 
 from bailiwick.base.amounts import size
 from bailiwick.base.errors import NotFoundError
-from bailiwick.cli.context import Session, json_option, limit_option, pass_session, text
+from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more, text
 from bailiwick.cli.job import run_row
-from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, stamp
+from bailiwick.cli.output import Row, show_facts, show_rows, stamp
 from bailiwick.crawl import jobs, runs
 
 _COLUMNS = ("id", "job", "started", "ended", "domains", "open", "pages", "errors", "fetched")
@@ -33,8 +33,7 @@ def list_(
         job_id = jobs.get(conn, named).id if named else None
         rows = [_row(one) for one in runs.listing(conn, job_id=job_id, limit=limit, before_id=after)]
     show_rows(rows, _COLUMNS, as_json=as_json, empty="no runs")
-    if rows and (more := more_rows(ctx, rows, str(rows[-1]["id"]))):
-        session.say(f"more: {more}")
+    say_more(session, ctx, rows, "id")
 
 
 @run.command()

@@ -106,10 +106,10 @@ def _rebuild(session: Session) -> None:
 
 
 def _domain_ids(session: Session, given: tuple[str, ...]) -> tuple[int, ...]:
-    from bailiwick.registry.records import get
+    from bailiwick.cli.acting import find_named
 
     with session.app.database.read() as conn:
-        return tuple(get(conn, session.app.domain_name(name)).id for name in given)
+        return tuple(find_named(conn, name, session.app).id for name in given)
 
 
 def _show(answer: SearchAnswer, *, as_json: bool) -> None:

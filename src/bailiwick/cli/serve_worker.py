@@ -15,8 +15,7 @@ def run_worker(session: Session, resolves: tuple[Resolve, ...], *, parent: int) 
     """Crawl whatever is approved and due, until it is told to stop."""
     app = session.app.create()
     app.patiently(lambda: app.settings)
-    most = app.settings.parse.max_backlog
-    wanted = Wanted(stays=True, is_too_much=lambda: _waiting(app) >= most)
+    wanted = Wanted(stays=True, is_too_much=lambda: _is_too_much(app))
     work(app, Order(wanted, resolves, parent=parent), _watch)
     return 0
 
@@ -29,9 +28,10 @@ def run_parser(session: Session, *, parent: int) -> int:
     return 0
 
 
-def _waiting(app: App) -> int:
+def _is_too_much(app: App) -> bool:
+    most = app.settings.parse.max_backlog
     with app.database.read() as conn:
-        return backlog(conn)
+        return backlog(conn, most=most) >= most
 
 
 async def _watch(engine: Engine) -> None:  # noqa: ARG001 - the dashboard shows it

@@ -53,7 +53,7 @@ def list_urls(
     """
     from bailiwick.cli.url_list import show
 
-    show(session.app, ctx, which or "unread", domain=domain, after=after, limit=limit, as_json=as_json)
+    show(session, ctx, which or "unread", domain=domain, after=after, limit=limit, as_json=as_json)
 
 
 @url.command()
@@ -90,7 +90,7 @@ def _submit(app: App, page: PageUrl, given: str, *, contact: str | None, submiss
         domain = submit_url(conn, page, actor, contact=contact)
         if domain is None:
             raise _unknown(page, given)
-        if domain.approval in ("rejected", "suspended") or domain.standing == "blacklisted":
+        if domain.is_refused:
             raise standing_against(domain)
     first = f"{submitted_line(done)}; " if done and done.answer in (Answer.SUBMITTED, Answer.RESUBMITTED) else ""
     return first + _kept(page, domain)

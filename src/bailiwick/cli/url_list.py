@@ -6,7 +6,8 @@ from sqlalchemy import Connection
 from bailiwick.app import App
 from bailiwick.base.errors import UsageError
 from bailiwick.cli.acting import find_named
-from bailiwick.cli.output import Row, more_rows, show_rows, stamp
+from bailiwick.cli.context import Session, say_more
+from bailiwick.cli.output import Row, show_rows, stamp
 from bailiwick.extract import listing
 from bailiwick.extract.listing import FIRST, Key
 
@@ -21,9 +22,17 @@ _EMPTY = {
 
 
 def show(
-    app: App, ctx: click.Context, which: str, *, domain: str | None, after: str | None, limit: int, as_json: bool
+    session: Session,
+    ctx: click.Context,
+    which: str,
+    *,
+    domain: str | None,
+    after: str | None,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """One page of the list."""
+    app = session.app
     start = _key(after)
     with app.database.read() as conn:
         domain_id = find_named(conn, domain, app).id if domain else None
@@ -32,9 +41,7 @@ def show(
         else:
             rows = _unproductive(conn, app, domain_id, limit, start)
     show_rows(rows, _COLUMNS[which], as_json=as_json, empty=_EMPTY[which])
-    more = more_rows(ctx, rows, str(rows[-1]["key"])) if rows else None
-    if more and not as_json:
-        click.echo(f"more: {more}", err=True)
+    say_more(session, ctx, rows, "key")
 
 
 def _unread(conn: Connection, domain_id: int | None, limit: int, after: Key) -> list[Row]:

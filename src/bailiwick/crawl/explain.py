@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from bailiwick.crawl.flush import SQL
-from bailiwick.crawl.results import hash_of
 from bailiwick.crawl.traps.rules import SAYS, Refusal
 from bailiwick.db.tables import domain_memory, pages, refused_links
+from bailiwick.model.urls import hash_of
 from bailiwick.net.robots import decide
 from bailiwick.registry.records import Domain
 

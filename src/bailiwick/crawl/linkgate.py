@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
-from bailiwick.crawl.results import RefusedLink, hash_of
+from bailiwick.crawl.results import RefusedLink
 from bailiwick.crawl.traps.guard import TrapGuard
 from bailiwick.crawl.traps.patterns import LinkRules
 from bailiwick.crawl.traps.rules import Refusal
+from bailiwick.model.urls import hash_of
 
 MOST_KEPT = 1_000
 """Refused links of a domain that are kept with their rule, for whoever asks."""

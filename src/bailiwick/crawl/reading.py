@@ -8,10 +8,10 @@ from bailiwick.crawl.html import Parsed, header_directives, says_nofollow, says_
 from bailiwick.crawl.isolation import PoisonError, SlowPageError
 from bailiwick.crawl.lookalikes import Lookalike, leads_to_login
 from bailiwick.crawl.outcomes import DOCUMENT_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
-from bailiwick.crawl.results import PageResult, Taken, hash_of
+from bailiwick.crawl.results import PageResult, Taken
 from bailiwick.crawl.slice import Slice
 from bailiwick.crawl.tools import Parse, Tools
-from bailiwick.model.urls import UrlRules
+from bailiwick.model.urls import UrlRules, hash_of
 from bailiwick.net.gates import retry_seconds
 from bailiwick.ports import FetchAnswer, FetchFailure, StoredBody
 

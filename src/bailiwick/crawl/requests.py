@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from bailiwick.crawl.flush import SQL
 from bailiwick.db.sql import by_index
-from bailiwick.model.urls import page_key
+from bailiwick.model.urls import hash_of
 from bailiwick.registry.apply import SQL as REGISTRY_SQL
 from bailiwick.registry.leases import Lease
 
@@ -44,7 +44,7 @@ def admit(conn: Connection, wishes: Sequence[PageRequest], leases: Sequence[Leas
             SQL["admit_requested"],
             {
                 "domain_id": [wish.domain_id for wish in pages],
-                "path_hash": [int.from_bytes(page_key(wish.path), "big", signed=True) for wish in pages],
+                "path_hash": [hash_of(wish.path) for wish in pages],
                 "path": [wish.path for wish in pages],
                 "priority": [wish.priority for wish in pages],
             },

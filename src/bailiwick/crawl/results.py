@@ -6,18 +6,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome
-from bailiwick.model.urls import page_key
 from bailiwick.ports import BodyRef
 
 NewLink: TypeAlias = tuple[int, str, int]
 """(path_hash, path, depth)."""
 Outlink: TypeAlias = tuple[int, str, str, str | None]
 """(url_hash, domain name, path, anchor text)."""
-
-
-def hash_of(path: str) -> int:
-    """The key of a page (or another address) as the database keeps it: eight bytes as a signed number."""
-    return int.from_bytes(page_key(path), "big", signed=True)
 
 
 @dataclass(frozen=True, slots=True)

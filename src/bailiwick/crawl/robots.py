@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 
 from bailiwick.crawl.addresses import is_own, redirect_target
-from bailiwick.crawl.results import RobotsRead, SitemapFound, hash_of
+from bailiwick.crawl.results import RobotsRead, SitemapFound
 from bailiwick.crawl.slice import Slice
-from bailiwick.model.urls import UrlRules
+from bailiwick.model.urls import UrlRules, hash_of
 from bailiwick.net.robots import MAX_BYTES, RobotsVerdict, decide
 from bailiwick.ports import FetchAnswer, FetchFailure
 

@@ -22,6 +22,7 @@ from bailiwick.model.urls import PageUrl, UrlRules
 from bailiwick.net.gates import RESERVED_SECONDS, Pace, Turn
 from bailiwick.net.robots import MAX_BYTES, RobotsKind, RobotsVerdict, decide
 from bailiwick.ports import FetchAnswer, Fetcher, FetchFailure, FetchRequest
+from bailiwick.registry.explain import explain_refusal
 from bailiwick.registry.records import find
 
 _HOPS = 5
@@ -62,11 +63,9 @@ def _address(errand: Errand, page: PageUrl, given: str) -> str:
     """Where to ask for it, if it may be asked for at all; noted in the trail."""
     with errand.database.begin() as conn:
         domain = find(conn, page.domain)
-        if domain is not None and (domain.approval in ("rejected", "suspended") or domain.standing == "blacklisted"):
-            state = "blacklisted" if domain.standing == "blacklisted" else domain.approval
-            raise NotAllowedError(
-                f"{domain.name} is {state}: nothing is fetched from it", hint=f"bailiwick explain {domain.name}"
-            )
+        if domain is not None and domain.is_refused:
+            stands = explain_refusal(domain)
+            raise NotAllowedError(f"nothing is fetched from {domain.name}: {stands.says}", hint=stands.change)
         subject = Subject("domain", page.domain.name, domain.id if domain else None)
         record(conn, errand.actor(conn), subject, Act("fetch", details={"path": page.path, "as": "person"}))
     if "://" in given:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from bailiwick.base.errors import NameRefusedError
 from bailiwick.crawl.addresses import own_url
-from bailiwick.crawl.results import SitemapFound, SitemapRead, hash_of
+from bailiwick.crawl.results import SitemapFound, SitemapRead
 from bailiwick.crawl.slice import Slice
 from bailiwick.crawl.tools import Tools
 from bailiwick.crawl.visit import ask
-from bailiwick.model.urls import PageUrl
+from bailiwick.model.urls import PageUrl, hash_of
 from bailiwick.net.sitemaps import EntryKind, SitemapReader
 from bailiwick.ports import FetchAnswer
 

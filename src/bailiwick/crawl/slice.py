@@ -19,10 +19,10 @@ from bailiwick.crawl.results import (
     SitemapFound,
     SitemapRead,
     Taken,
-    hash_of,
 )
 from bailiwick.crawl.runs import Assignment
 from bailiwick.crawl.seen import SeenLinks, SeenTable
+from bailiwick.model.urls import hash_of
 from bailiwick.net.gates import Pace, backoff_seconds
 from bailiwick.net.robots import RobotsVerdict
 from bailiwick.registry.leases import Lease

@@ -7,6 +7,11 @@ from typing import LiteralString, cast
 
 from sqlalchemy import Connection, text
 
+BY_INDEX = """
+    select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+           set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true),
+           set_config('jit', 'off', true)"""
+
 
 @cache
 def queries(package: str) -> dict[str, LiteralString]:
@@ -26,9 +31,4 @@ def by_index(conn: Connection) -> None:
 
     A planner with old statistics would read whole tables instead; nor does it see that a key asks one partition only.
     """
-    conn.execute(
-        text("""
-            select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-                   set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true),
-                   set_config('jit', 'off', true)""")
-    )
+    conn.execute(text(BY_INDEX))

@@ -1,6 +1,6 @@
 """A few child processes that extract pages. One that dies over a page is replaced; the page's outcome is recorded.
 
-Each child has a thread that talks to it and blocks: an event loop would cost as much a page as half of the extraction
+Each child has a thread that talks to it and blocks: with an event loop a page took a fifth more of the worker's own CPU
 (measured). Pages come in small batches, for the same reason.
 """
 

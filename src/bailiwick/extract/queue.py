@@ -13,7 +13,7 @@ from bailiwick.model.urls import PageUrl
 from bailiwick.ports import BodyRef
 
 SQL = queries("bailiwick.extract")
-MOST_COUNTED = 1_000_000
+MOST_COUNTED = 100_000
 _AGAIN = [ParseOutcome.FAULT.value, ParseOutcome.NO_BODY.value, ParseOutcome.POISON.value, ParseOutcome.TIMEOUT.value]
 """Outcomes that may be better next time: such pages are never done for good."""
 
@@ -110,9 +110,9 @@ def free_dead(conn: Connection, workers: Collection[str]) -> int:
     return conn.exec_driver_sql(SQL["free_dead"], {"workers": list(workers)}).rowcount
 
 
-def backlog(conn: Connection, jobs: Sequence[int] | None = None) -> int:
-    """How many pages wait, up to a million."""
-    values = {"jobs": list(jobs) if jobs is not None else None, "most": MOST_COUNTED}
+def backlog(conn: Connection, jobs: Sequence[int] | None = None, *, most: int = MOST_COUNTED) -> int:
+    """How many pages wait, counted up to a bound: whoever asks often asks for no more than he needs."""
+    values = {"jobs": list(jobs) if jobs is not None else None, "most": most}
     return int(conn.exec_driver_sql(SQL["backlog"], values).scalar_one())
 
 

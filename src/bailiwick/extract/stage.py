@@ -24,6 +24,7 @@ from bailiwick.extract.version import EXTRACTOR_VERSION
 from bailiwick.extract.writing import Result, Written, write
 from bailiwick.model.content import ParseOutcome, Relevance, Unread
 from bailiwick.ports import BodyStore
+from bailiwick.registry.workers import WorkerName
 
 T = TypeVar("T")
 SecondOpinion = Callable[[Claimed, Extracted], Awaitable[Relevance | None]]
@@ -240,8 +241,6 @@ class ParseStage:
 
     def _bury_the_dead(self) -> None:
         """What processes of this machine held that are gone is free at once."""
-        from bailiwick.registry.workers import WorkerName
-
         with self._work.database.begin() as conn:
             names = queue.holders(conn, self._work.taker.machine)
             gone = [name for name in names if not WorkerName.parse(name).is_alive]

@@ -108,6 +108,11 @@ def page_key(path: str) -> bytes:
     return sha256(path.encode()).digest()[:8]
 
 
+def hash_of(path: str) -> int:
+    """The key of a page (or another address) as the database keeps it: eight bytes as a signed number."""
+    return int.from_bytes(page_key(path), "big", signed=True)
+
+
 class LinkJoiner:
     """Joins the links of many pages: plain strings in, plain pages out.
 

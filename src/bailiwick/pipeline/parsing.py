@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from bailiwick.app import App
 from bailiwick.base.settings import Settings
@@ -19,11 +20,11 @@ from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, Wo
 from bailiwick.model.content import Relevance
 from bailiwick.model.profiles import ModelUse
 from bailiwick.pipeline.indexing import index_beside
-from bailiwick.pipeline.process import prepare_process
+from bailiwick.pipeline.process import prepare_process, until_orphaned
 from bailiwick.pipeline.tally import Tally
 from bailiwick.registry.workers import this_worker
 
-_ORPHAN_SECONDS = 1.0
+Watch: TypeAlias = Callable[[ParseStage], Coroutine[None, None, None]]
 _WAIT_SECONDS = 0.05
 _MOST_CALLS = 8
 """To the model at once: each has a connection to the database now and then, and those are ten."""
@@ -41,7 +42,7 @@ class ParseOrder:
     tally: Tally | None = None
 
 
-def parse(app: App, order: ParseOrder, watch: Callable[[ParseStage], Awaitable[None]]) -> tuple[ParseProgress, bool]:
+def parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgress, bool]:
     """Parse until it is over. Returns how it went, and whether it was interrupted."""
     import uvloop
 
@@ -50,9 +51,7 @@ def parse(app: App, order: ParseOrder, watch: Callable[[ParseStage], Awaitable[N
         return runner.run(_parse(app, order, watch))
 
 
-async def _parse(
-    app: App, order: ParseOrder, watch: Callable[[ParseStage], Awaitable[None]]
-) -> tuple[ParseProgress, bool]:
+async def _parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgress, bool]:
     settings, me = app.settings, this_worker()
     work = Work(
         database=app.database,
@@ -69,7 +68,9 @@ async def _parse(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stage.stop)
-    beside = [asyncio.create_task(_stop_with_parent(stage, order.parent)), asyncio.create_task(_watched(stage, watch))]
+    beside = [asyncio.create_task(watch(stage))]
+    if order.parent is not None:
+        beside.append(asyncio.create_task(_stop_with_parent(stage, order.parent)))
     if order.stays:
         beside.append(asyncio.create_task(index_beside(app, lambda: stage.progress.pages)))
     try:
@@ -116,13 +117,8 @@ def _second_opinion(app: App) -> SecondOpinion | None:
     return ask
 
 
-async def _watched(stage: ParseStage, watch: Callable[[ParseStage], Awaitable[None]]) -> None:
-    await watch(stage)
-
-
-async def _stop_with_parent(stage: ParseStage, parent: int | None) -> None:
-    while parent is None or os.getppid() == parent:
-        await asyncio.sleep(_ORPHAN_SECONDS)
+async def _stop_with_parent(stage: ParseStage, parent: int) -> None:
+    await until_orphaned(parent)
     stage.stop()
 
 

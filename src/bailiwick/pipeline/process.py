@@ -1,7 +1,9 @@
 """What a process that crawls or serves for hours asks of its system and its interpreter."""
 
+import asyncio
 import ctypes
 import gc
+import os
 import resource
 from contextlib import suppress
 
@@ -9,6 +11,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEPT_BYTES = 16 << 20
 _LARGE_BYTES = 1 << 20
 _COLLECT_AFTER = 10_000
+_ORPHAN_SECONDS = 1.0
 
 
 def prepare_process() -> None:
@@ -19,6 +22,12 @@ def prepare_process() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 5, 10)
+
+
+async def until_orphaned(parent: int) -> None:
+    """Until this process has another parent than this one: that is gone."""
+    while os.getppid() == parent:
+        await asyncio.sleep(_ORPHAN_SECONDS)
 
 
 def _raise_file_limit() -> None:

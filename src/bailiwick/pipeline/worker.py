@@ -17,10 +17,8 @@ from bailiwick.net.agent import product, user_agent
 from bailiwick.net.client import HttpFetcher
 from bailiwick.net.credentials import Credentials
 from bailiwick.net.guard import Guard, Resolve
-from bailiwick.pipeline.process import prepare_process
+from bailiwick.pipeline.process import prepare_process, until_orphaned
 from bailiwick.pipeline.supervisor import INTERRUPTED
-
-_ORPHAN_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +100,5 @@ def _listen(engine: Engine, told: Told, say: Callable[[str], None]) -> None:
 
 
 async def _stop_with_parent(engine: Engine, parent: int) -> None:
-    while os.getppid() == parent:
-        await asyncio.sleep(_ORPHAN_SECONDS)
+    await until_orphaned(parent)
     engine.stop(StopReason.SHUTDOWN)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import JsonValue
 from sqlalchemy import Connection, RowMapping
 
-from bailiwick.db.sql import queries
+from bailiwick.db.sql import by_index, queries
 from bailiwick.model.search import PAGE, PageKey, SearchDocument
 
 SQL = queries("bailiwick.query")
@@ -15,7 +15,7 @@ _MAX_LEAVES = 1_000
 
 def documents_of(conn: Connection, pages: Sequence[PageKey]) -> list[SearchDocument]:
     """The documents of those pages that have content now; a page that lost it has none."""
-    conn.exec_driver_sql(SQL["by_index"])
+    by_index(conn)
     keys = {"domain_ids": [p.domain_id for p in pages], "path_hashes": [p.path_hash for p in pages]}
     rows = conn.exec_driver_sql(SQL["pages_now"], keys).mappings().all()
     by_snapshot = {row["snapshot_id"]: row for row in rows}

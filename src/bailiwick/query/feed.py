@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from bailiwick.db.engine import Database
+from bailiwick.db.sql import by_index
 from bailiwick.db.tables import outbox_readers
 from bailiwick.ledger import outbox
 from bailiwick.ledger.outbox import Delivered
@@ -116,7 +117,7 @@ def _walk(database: Database, index: SearchIndex, after: PageKey, last_domain: i
     """Index every page behind `after` up to the last of that domain, and forget those in between that are gone."""
     while True:
         with database.begin_patiently() as conn:
-            conn.exec_driver_sql(SQL["by_index"])
+            by_index(conn)
             asked = {"domain_id": after.domain_id, "path_hash": after.path_hash, "last": last_domain, "limit": CHUNK}
             pages = [PageKey(*row) for row in conn.exec_driver_sql(SQL["parsed_after"], asked)]
             upto = pages[-1] if len(pages) == CHUNK else PageKey(last_domain, _LAST)

@@ -1,8 +1,3 @@
--- name: by_index
--- Chunks go by keys; a planner with old statistics would read whole tables for each.
-select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
-
 -- name: pages_now
 -- What these pages hold now; whatever they held when the message was written.
 select c.domain_id, c.path_hash, c.snapshot_id, o.name as domain, coalesce(o.base_url, 'https://' || o.name) as origin,

@@ -52,6 +52,11 @@ class Domain:
         )
 
     @property
+    def is_refused(self) -> bool:
+        """Somebody decided against it: nothing at all is fetched from it, for nobody."""
+        return self.approval in ("rejected", "suspended") or self.standing == "blacklisted"
+
+    @property
     def approval_seen(self) -> Seen:
         return Seen(self.approval, self.version)
 

@@ -5,7 +5,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ForeignKey,
-    Identity,
     Index,
     LargeBinary,
     Table,
@@ -13,7 +12,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from bailiwick.db.tables.base import TIME, always, metadata, moment
+from bailiwick.db.tables.base import TIME, always, identity, metadata, moment
 
 
 def _member(table: str) -> Column[int]:
@@ -24,7 +23,7 @@ def _member(table: str) -> Column[int]:
 sessions = Table(
     "sessions",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    identity(),
     always("token_hash", LargeBinary),
     always("device_hash", LargeBinary),
     _member("sessions"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Column, DateTime, MetaData, text
+from sqlalchemy import BigInteger, Column, DateTime, Identity, MetaData, text
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
 metadata = MetaData()
@@ -18,6 +18,11 @@ class TransactionId(UserDefinedType[int]):
 
     def get_col_spec(self, **_options: object) -> str:
         return "xid8"
+
+
+def identity() -> Column[int]:
+    """The primary key of rows that are numbered as they come."""
+    return Column("id", BigInteger, Identity(always=True), primary_key=True)
 
 
 def moment(name: str) -> Column[object]:

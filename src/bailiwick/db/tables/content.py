@@ -6,7 +6,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     Double,
-    Identity,
     Index,
     Integer,
     LargeBinary,
@@ -18,12 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from bailiwick.db.tables.base import TIME, always, metadata, moment
-
-
-def _id() -> Column[int]:
-    return Column("id", BigInteger, Identity(always=True), primary_key=True)
-
+from bailiwick.db.tables.base import TIME, always, identity, metadata, moment
 
 page_parses = Table(
     "page_parses",
@@ -49,7 +43,7 @@ page_parses = Table(
 page_snapshots = Table(
     "page_snapshots",
     metadata,
-    _id(),
+    identity(),
     always("domain_id", BigInteger),
     always("path_hash", BigInteger),
     always("content_hash", LargeBinary),
@@ -84,7 +78,7 @@ page_snapshots = Table(
 snapshot_history = Table(
     "snapshot_history",
     metadata,
-    _id(),
+    identity(),
     always("domain_id", BigInteger),
     always("path_hash", BigInteger),
     always("snapshot_id", BigInteger),
@@ -98,7 +92,7 @@ snapshot_history = Table(
 items = Table(
     "items",
     metadata,
-    _id(),
+    identity(),
     always("snapshot_id", BigInteger),
     always("domain_id", BigInteger),
     always("path_hash", BigInteger),
@@ -124,7 +118,7 @@ items = Table(
 model_calls = Table(
     "model_calls",
     metadata,
-    _id(),
+    identity(),
     always("purpose", Text),
     always("model", Text),
     always("prompt_version", Text),

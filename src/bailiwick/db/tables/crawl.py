@@ -8,7 +8,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ForeignKey,
-    Identity,
     Index,
     Integer,
     LargeBinary,
@@ -20,11 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from bailiwick.db.tables.base import TIME, always, metadata, moment
-
-
-def _id() -> Column[int]:
-    return Column("id", BigInteger, Identity(always=True), primary_key=True)
+from bailiwick.db.tables.base import TIME, always, identity, metadata, moment
 
 
 def _of(column: str, table: str, *, owner: str) -> Column[int]:
@@ -41,7 +36,7 @@ def _key(column: str) -> Column[Any]:
 jobs = Table(
     "jobs",
     metadata,
-    _id(),
+    identity(),
     always("name", Text),
     always("kind", Text, "'crawl'"),
     always("state", Text),
@@ -72,7 +67,7 @@ job_domains = Table(
 runs = Table(
     "runs",
     metadata,
-    _id(),
+    identity(),
     Column("job_id", BigInteger, ForeignKey("jobs.id", name="runs_job_id_fkey", ondelete="CASCADE"), nullable=False),
     moment("started_at"),
     Column("ended_at", TIME),
@@ -194,7 +189,7 @@ outlinks = Table(
 packs = Table(
     "packs",
     metadata,
-    _id(),
+    identity(),
     always("machine", Text),
     always("file", Text),
     always("bytes", BigInteger, "0"),

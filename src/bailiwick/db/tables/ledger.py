@@ -5,7 +5,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ForeignKey,
-    Identity,
     Index,
     PrimaryKeyConstraint,
     Sequence,
@@ -16,12 +15,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from bailiwick.db.tables.base import TransactionId, metadata, moment
+from bailiwick.db.tables.base import TransactionId, identity, metadata, moment
 
 members = Table(
     "members",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    identity(),
     Column("name", Text, nullable=False),
     Column("role", Text, nullable=False),
     Column("state", Text, nullable=False),
@@ -49,7 +48,7 @@ settings = Table(
 events = Table(
     "events",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    identity(),
     Column("xid", TransactionId, nullable=False, server_default=text("pg_current_xact_id()")),
     moment("at"),
     Column("actor_id", BigInteger, ForeignKey("members.id", name="events_actor_id_fkey"), nullable=False),

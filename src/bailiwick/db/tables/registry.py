@@ -7,7 +7,6 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
-    Identity,
     Index,
     Integer,
     SmallInteger,
@@ -18,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from bailiwick.db.tables.base import TIME, always, metadata, moment
+from bailiwick.db.tables.base import TIME, always, identity, metadata, moment
 
 _AXES = ("approval", "standing", "crawl")
 
@@ -35,7 +34,7 @@ def _domain(table: str, *, key: bool) -> Column[object]:
 domains = Table(
     "domains",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    identity(),
     always("name", Text),
     always("site", Text),
     always("shared_key", Text),
@@ -230,7 +229,7 @@ domain_progress = Table(
 page_requests = Table(
     "page_requests",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    identity(),
     _domain("page_requests", key=False),
     always("kind", Text),
     always("path", Text),
@@ -249,7 +248,7 @@ page_requests = Table(
 trust_rules = Table(
     "trust_rules",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    identity(),
     always("suffix", Text),
     Column("reason", Text),
     _member("made_by", "trust_rules", nullable=False),

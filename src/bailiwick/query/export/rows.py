@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from bailiwick.db.engine import Database
-from bailiwick.db.sql import queries
+from bailiwick.db.sql import by_index, queries
 from bailiwick.model.search import PageKey
 from bailiwick.query.export.kinds import Kind
 
@@ -79,7 +79,7 @@ def about_how_many(conn: Connection, kind: Kind) -> int | None:
 
 
 def _walk(conn: Connection, kind: Kind, after: PageKey, last: int) -> list[PageKey]:
-    conn.exec_driver_sql(SQL["by_index"])
+    by_index(conn)
     asked = {"domain_id": after.domain_id, "path_hash": after.path_hash, "last": last, "limit": CHUNK}
     return [PageKey(*row) for row in conn.exec_driver_sql(SQL[kind.walk], asked)]
 

@@ -99,7 +99,7 @@ create index items_kind_idx on items (kind, id);
 create index items_page_idx on items (domain_id, path_hash, kind);
 """
 
-# Texts are half of what a parse costs the server, by its own compression; lz4 takes a fifth, where it was built in.
+# Compressing a text of 30 KB takes the server 0.3 ms by its own way and 0.1 by lz4, where that was built in.
 _COMPRESSION = """
 do $$
 begin

@@ -78,7 +78,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --without-pip $(VENV)
 
 $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e '.[content]'
+	$(INSTALL) -e '.[content,items]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt

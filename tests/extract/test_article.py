@@ -2,7 +2,7 @@
 
 import pytest
 
-from bailiwick.extract.article import article_of
+from bailiwick.extract.items.article import article_of
 from bailiwick.extract.markdown import markdown_of
 from bailiwick.model.items import Item, ItemKind
 from tests.extract.pages import HTML, PROSE, URL, content

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bailiwick.extract.article import article_of
 from bailiwick.extract.content import read_content
+from bailiwick.extract.items.article import article_of
 from bailiwick.extract.markdown import markdown_of
 from bailiwick.extract.taming import tamed
 from bailiwick.model.content import ParseOutcome, Unread

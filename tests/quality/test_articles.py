@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from statistics import mean
 
-from bailiwick.extract.article import article_of
 from bailiwick.extract.content import ContentLimits, read_content
+from bailiwick.extract.items.article import article_of
 from bailiwick.extract.markdown import markdown_of, text_of_markdown
 from bailiwick.model.content import Content
 from tests.suites import suite_path

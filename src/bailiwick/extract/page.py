@@ -4,12 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bailiwick.extract.article import article_of
 from bailiwick.extract.content import ContentLimits, read_content
+from bailiwick.extract.items import gather_items
+from bailiwick.extract.items.source import Source
 from bailiwick.extract.markdown import is_available, markdown_of
 from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
 from bailiwick.model.content import Content, Relevance, Unread
-from bailiwick.model.items import Item, ItemKind
+from bailiwick.model.items import Item, Reject
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import MarkdownPolicy, Profile
 
@@ -36,6 +37,7 @@ class Extracted:
     relevance: Relevance | None
     markdown: str | None = None
     items: list[Item] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
 
 
 class PageExtractor:
@@ -57,7 +59,12 @@ class PageExtractor:
         found = Extracted(content, relevance)
         if relevance.is_relevant or profile.markdown is MarkdownPolicy.ALL:
             found = replace(found, markdown=_markdown(profile, body, content))
-        return replace(found, items=_items(profile, found, body.url)) if relevance.is_relevant else found
+        return self._with_items(profile, found, body) if relevance.is_relevant else found
+
+    def _with_items(self, profile: Profile, found: Extracted, body: Body) -> Extracted:
+        source = Source(body.data, body.content_type, body.url, found.content, found.markdown, self._limits)
+        gathered = gather_items(source, profile.extractors)
+        return replace(found, items=gathered.items, rejects=gathered.rejects)
 
     def _profile(self, name: str) -> tuple[Profile, LocalJudge]:
         if name not in self._ready:
@@ -71,8 +78,3 @@ def _markdown(profile: Profile, body: Body, content: Content) -> str | None:
     if profile.markdown is MarkdownPolicy.NONE or not is_available():
         return None
     return markdown_of(body.data, body.content_type, body.url) or content.text
-
-
-def _items(profile: Profile, found: Extracted, url: str) -> list[Item]:
-    article = article_of(found.content, found.markdown, url) if ItemKind.ARTICLE in profile.extractors else None
-    return [article] if article is not None else []

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from bailiwick.extract.page import Body, Extracted
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Relevance, RelevanceSource, Unread
-from bailiwick.model.items import Item, ItemKind
+from bailiwick.model.items import Item, ItemKind, Reject
 
 LENGTHS = struct.Struct(">II")
 LENGTH = struct.Struct(">I")
@@ -59,6 +59,7 @@ def pack_answer(found: Extracted | Unread) -> bytes:
             "relevance": asdict(found.relevance) if found.relevance else None,
             "markdown": found.markdown,
             "items": [asdict(item) for item in found.items],
+            "rejects": [asdict(reject) for reject in found.rejects],
         }
     answer = json.dumps(told).encode()
     return LENGTH.pack(len(answer)) + answer
@@ -85,7 +86,8 @@ def unpack_answer(data: bytes) -> Extracted | Unread:
     for name in _MOMENTS:
         content[name] = datetime.fromisoformat(content[name]) if content[name] else None
     items = [Item(**(item | {"kind": ItemKind(item["kind"])})) for item in told["items"]]
-    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items)
+    rejects = [Reject(**(reject | {"kind": ItemKind(reject["kind"])})) for reject in told["rejects"]]
+    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items, rejects)
 
 
 def _relevance(told: "dict[str, object] | None") -> Relevance | None:

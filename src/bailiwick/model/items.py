@@ -1,7 +1,8 @@
-"""Items: structured data of a page, each valid by the schema of its kind."""
+"""Items: structured data of a page, each valid by the schema of its kind (`model.schemas`)."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -31,9 +32,37 @@ class Item:
     confidence: float
     extractor: str
     version: int
+    fields: Mapping[str, float] = field(default_factory=dict)
+    """How sure each field is; those that are not named are as sure as the item."""
 
     @property
     def content_hash(self) -> bytes:
         """Of its data, whatever the order of keys."""
         text = json.dumps(self.data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A value that a page gives and the schema refuses: recorded, so that nothing is lost in silence."""
+
+    kind: ItemKind
+    position: int
+    field: str | None
+    """None: the whole item, for want of what it needs."""
+    value: str
+    why: str
+    extractor: str
+    version: int
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What one page gave."""
+
+    items: list[Item] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+
+    def add(self, other: "Gathered") -> None:
+        self.items += other.items
+        self.rejects += other.rejects

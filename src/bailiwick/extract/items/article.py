@@ -1,17 +1,12 @@
-"""Items of kind `article`: pages that are one, by their own word or by their looks.
-
-Field names are those of zyte-common-items' Article; only what is known is given.
-"""
-
-from datetime import datetime
-
-from pydantic import BaseModel, Field
+"""Items of kind `article`: pages that are one, by their own word or by their looks."""
 
 from bailiwick.extract.addresses import absolute
 from bailiwick.extract.linked_data import ARTICLE_TYPES
 from bailiwick.extract.markdown import text_of_markdown
 from bailiwick.model.content import Content, ContentKind
 from bailiwick.model.items import Item, ItemKind
+from bailiwick.model.schemas.article import Article, Author
+from bailiwick.model.schemas.parts import Image
 
 EXTRACTOR = "article"
 VERSION = 1
@@ -20,29 +15,6 @@ _PROSE_LINE = 200
 """Characters from which on a line is a paragraph."""
 _LEAST_PROSE = 0.5
 _SAID_BY_DATA, _SAID_BY_META, _SEEN = 0.95, 0.8, 0.6
-
-
-class Author(BaseModel):
-    name: str = Field(min_length=1, max_length=200)
-
-
-class Image(BaseModel):
-    url: str = Field(max_length=2_000)
-
-
-class Article(BaseModel):
-    """What is known of an article."""
-
-    url: str
-    headline: str | None = None
-    datePublished: datetime | None = None  # noqa: N815 - the schema's names
-    dateModified: datetime | None = None  # noqa: N815
-    authors: list[Author] | None = None
-    inLanguage: str | None = None  # noqa: N815
-    description: str | None = None
-    articleBody: str | None = None  # noqa: N815
-    canonicalUrl: str | None = None  # noqa: N815
-    mainImage: Image | None = None  # noqa: N815
 
 
 def article_of(content: Content, markdown: str | None, url: str) -> Item | None:

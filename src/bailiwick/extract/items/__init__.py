@@ -1,0 +1,43 @@
+"""Items of a page: for each kind that its profile wants an extractor, a pure function of the page.
+
+schema.org first, then rules by the looks of a page. Libraries that an extractor needs are those of the extra `items`;
+without them there are articles only.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from importlib.util import find_spec
+
+from bailiwick.extract.items.article import article_of
+from bailiwick.extract.items.product import products_of
+from bailiwick.extract.items.source import Source
+from bailiwick.model.items import Gathered, ItemKind
+
+Extractor = Callable[[Source], Gathered]
+
+
+def _articles(source: Source) -> Gathered:
+    article = article_of(source.content, source.markdown, source.url)
+    return Gathered([article] if article is not None else [])
+
+
+EXTRACTORS: Mapping[ItemKind, Extractor] = {
+    ItemKind.ARTICLE: _articles,
+    ItemKind.PRODUCT: products_of,
+}
+_WITHOUT_EXTRA = frozenset({ItemKind.ARTICLE})
+
+
+def gather_items(source: Source, wanted: Collection[ItemKind]) -> Gathered:
+    """All items of these kinds that a page gives."""
+    found = Gathered()
+    for kind, extractor in EXTRACTORS.items():
+        if kind in wanted and (kind in _WITHOUT_EXTRA or is_available()):
+            found.add(extractor(source))
+    return found
+
+
+@cache
+def is_available() -> bool:
+    """Whether the extra `items` is installed."""
+    return all(find_spec(name) is not None for name in ("extruct", "lxml", "price_parser", "zyte_parsers"))

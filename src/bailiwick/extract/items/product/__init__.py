@@ -1,0 +1,19 @@
+"""The product that a page sells: what its markup says first, what a person would read off it second."""
+
+from bailiwick.extract.items.checked import Maker, checked
+from bailiwick.extract.items.product.evidence import Evidence
+from bailiwick.extract.items.product.markup import read_markup, read_meta
+from bailiwick.extract.items.source import Source
+from bailiwick.model.items import Gathered, ItemKind
+
+MAKER = Maker("product", 1)
+
+
+def products_of(source: Source) -> Gathered:
+    """The one product of a shop's page; none for a page that lists many, or sells nothing."""
+    evidence = Evidence()
+    read_markup(source, evidence)
+    read_meta(source, evidence)
+    if not evidence.is_product:
+        return Gathered()
+    return checked(ItemKind.PRODUCT, evidence.values | {"url": source.url}, evidence.sure, MAKER)

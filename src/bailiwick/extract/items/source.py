@@ -1,0 +1,87 @@
+"""A relevant page as extractors of items see it. Each view of it is made when it is first asked for, and once."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bailiwick.extract.limits import ContentLimits
+from bailiwick.extract.structured import Thing, read_things
+from bailiwick.extract.taming import tamed
+from bailiwick.model.content import Content, ContentKind
+from bailiwick.net.charsets import decode
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_BYTES_A_CHARACTER = 4
+
+
+class Source:
+    """Of a PDF or a text there is content, and an empty tree."""
+
+    def __init__(
+        self, data: bytes, content_type: str, url: str, content: Content, markdown: str | None, limits: ContentLimits
+    ) -> None:
+        self._data, self._content_type, self._limits = data, content_type, limits
+        self.url, self.content, self.markdown = url, content, markdown
+
+    @property
+    def is_html(self) -> bool:
+        return self.content.kind is ContentKind.HTML
+
+    @cached_property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+    @cached_property
+    def html(self) -> str:
+        """As the page was sent, within the limits; nothing, if it is no HTML."""
+        if not self.is_html:
+            return ""
+        limits = self._limits
+        text = decode(self._data[: _BYTES_A_CHARACTER * limits.max_html_chars], self._content_type)
+        return tamed(
+            text, max_chars=limits.max_html_chars, max_tags=limits.max_html_tags, max_depth=limits.max_html_depth
+        )
+
+    @cached_property
+    def tree(self) -> "HtmlElement":
+        """Of lxml. Extractors read it; none changes it."""
+        return parse_tree(self.html)
+
+    @cached_property
+    def base_url(self) -> str:
+        """What its relative addresses are relative to."""
+        from bailiwick.extract.addresses import absolute
+
+        bases = self.tree.xpath("//base/@href")
+        return (absolute(str(bases[0]), self.url) if bases else None) or self.url
+
+    @cached_property
+    def things(self) -> list[Thing]:
+        """What its markup describes: JSON-LD, microdata and RDFa, in this order; the outermost ones."""
+        return read_things(self.tree, self.html, self.base_url)
+
+    @cached_property
+    def meta(self) -> dict[str, str]:
+        """Content of meta elements by name or property in lower case, the first of each."""
+        found: dict[str, str] = {}
+        for node in self.tree.iter("meta"):
+            name = node.get("property") or node.get("name") or node.get("itemprop") or ""
+            content = node.get("content")
+            if name and content and content.strip():
+                found.setdefault(name[:100].lower(), content[:4_000].strip())
+        return found
+
+
+def parse_tree(html: str) -> "HtmlElement":
+    """An lxml tree of any text. Whatever a document is, there is a root element."""
+    from lxml import etree
+    from lxml.html import HTMLParser, document_fromstring
+
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    text = html.replace("\x00", "")
+    try:
+        return document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except (etree.ParserError, ValueError):
+        return document_fromstring(b"<html><body></body></html>", parser=parser)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from bailiwick.extract.content import ContentLimits, read_content
+from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
 from bailiwick.extract.items.product import products_of
 from bailiwick.extract.items.source import Source
 from bailiwick.model.content import Content
@@ -32,10 +32,11 @@ def shop_pages(folder: Path) -> Iterator[ShopPage]:
 
 
 def extract(page: ShopPage) -> Item | None:
-    content = read_content(page.body, "text/html; charset=utf-8", page.url, ContentLimits())
+    opened = open_body(page.body, "text/html; charset=utf-8", ContentLimits())
+    assert isinstance(opened, Opened)
+    content = read_opened(opened, page.url, ContentLimits())
     assert isinstance(content, Content)
-    source = Source(page.body, "text/html; charset=utf-8", page.url, content, None, ContentLimits())
-    items = products_of(source).items
+    items = products_of(Source(page.url, opened.text, content)).items
     return items[0] if items else None
 
 

@@ -3,6 +3,8 @@
 Always called in a process of its own with a time limit: parsers written in C may hang or die over a page.
 """
 
+from dataclasses import dataclass
+
 from bailiwick.extract.clean import clean
 from bailiwick.extract.hashing import content_hash
 from bailiwick.extract.html_content import read_html
@@ -11,24 +13,53 @@ from bailiwick.extract.limits import ContentLimits
 from bailiwick.extract.pdf_content import read_pdf
 from bailiwick.extract.simhash import simhash, word_count, words_of
 from bailiwick.extract.sniffing import kind_of
+from bailiwick.extract.taming import tamed
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 from bailiwick.net.charsets import decode
 
-__all__ = ["ContentLimits", "read_content"]
+__all__ = ["ContentLimits", "Opened", "open_body", "read_content", "read_opened"]
 
 _TITLE_CHARS = 200
 _BYTES_A_CHARACTER = 4
 
 
-def read_content(body: bytes, content_type: str, url: str, limits: ContentLimits) -> Content | Unread:
-    """The content of a body by its type, sniffed where that lies or is missing."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A body whose type is known, as text if it is one: HTML within the limits of what parsers read in good time."""
+
+    kind: ContentKind
+    body: bytes
+    text: str = ""
+
+
+def open_body(body: bytes, content_type: str, limits: ContentLimits) -> Opened | Unread:
+    """A body by its type, sniffed where that lies or is missing."""
     kind = kind_of(body, content_type)
     if isinstance(kind, Unread):
         return kind
     if kind is ContentKind.PDF:
-        return read_pdf(body, limits)
+        return Opened(kind, body)
     text = decode(body[: _BYTES_A_CHARACTER * limits.max_html_chars], content_type)
-    return read_html(text, url, limits) if kind is ContentKind.HTML else _read_text(text, limits)
+    if kind is ContentKind.HTML:
+        most = {
+            "max_chars": limits.max_html_chars,
+            "max_tags": limits.max_html_tags,
+            "max_depth": limits.max_html_depth,
+        }
+        text = tamed(text, **most)
+    return Opened(kind, body, text)
+
+
+def read_opened(opened: Opened, url: str, limits: ContentLimits) -> Content | Unread:
+    if opened.kind is ContentKind.PDF:
+        return read_pdf(opened.body, limits)
+    return read_html(opened.text, url, limits) if opened.kind is ContentKind.HTML else _read_text(opened.text, limits)
+
+
+def read_content(body: bytes, content_type: str, url: str, limits: ContentLimits) -> Content | Unread:
+    """The content of a body, in one go."""
+    opened = open_body(body, content_type, limits)
+    return opened if isinstance(opened, Unread) else read_opened(opened, url, limits)
 
 
 def _read_text(source: str, limits: ContentLimits) -> Content | Unread:

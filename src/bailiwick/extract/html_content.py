@@ -12,7 +12,6 @@ from bailiwick.extract.languages import language_of
 from bailiwick.extract.limits import ContentLimits
 from bailiwick.extract.linked_data import LinkedObject, article_in, names_in, objects_of, text_in, types_of
 from bailiwick.extract.simhash import simhash, word_count, words_of
-from bailiwick.extract.taming import tamed
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 
 if TYPE_CHECKING:
@@ -33,10 +32,9 @@ _KEPT_FAMILIES = ("og:", "article:", "product:", "twitter:", "book:", "profile:"
 
 
 def read_html(html: str, url: str, limits: ContentLimits) -> Content | Unread:
-    """The content of a document; EMPTY if it has neither text nor title."""
+    """The content of a document that was tamed; EMPTY if it has neither text nor title."""
     from resiliparse.parse.html import HTMLTree
 
-    html = tamed(html, max_chars=limits.max_html_chars, max_tags=limits.max_html_tags, max_depth=limits.max_html_depth)
     tree = HTMLTree.parse(_parted(html))
     facts = gather(tree)
     text = clean(_main_text(tree, is_large=len(html) > _LARGE_CHARS), limits.max_text_chars)

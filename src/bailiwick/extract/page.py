@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bailiwick.extract.content import ContentLimits, read_content
+from bailiwick.extract.content import ContentLimits, open_body, read_opened
 from bailiwick.extract.items import gather_items
 from bailiwick.extract.items.source import Source
 from bailiwick.extract.markdown import is_available, markdown_of
 from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
-from bailiwick.model.content import Content, Relevance, Unread
+from bailiwick.model.content import Content, ContentKind, Relevance, Unread
 from bailiwick.model.items import Item, Reject
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import MarkdownPolicy, Profile
@@ -49,7 +49,10 @@ class PageExtractor:
 
     def extract(self, body: Body) -> Extracted | Unread:
         """Everything that one body gives. Never raises for what a page does; a bad profile is a SettingsError."""
-        content = read_content(body.data, body.content_type, body.url, self._limits)
+        opened = open_body(body.data, body.content_type, self._limits)
+        if isinstance(opened, Unread):
+            return opened
+        content = read_opened(opened, body.url, self._limits)
         if isinstance(content, Unread):
             return content
         if content.content_hash in body.known:
@@ -59,12 +62,11 @@ class PageExtractor:
         found = Extracted(content, relevance)
         if relevance.is_relevant or profile.markdown is MarkdownPolicy.ALL:
             found = replace(found, markdown=_markdown(profile, body, content))
-        return self._with_items(profile, found, body) if relevance.is_relevant else found
-
-    def _with_items(self, profile: Profile, found: Extracted, body: Body) -> Extracted:
-        source = Source(body.data, body.content_type, body.url, found.content, found.markdown, self._limits)
-        gathered = gather_items(source, profile.extractors)
-        return replace(found, items=gathered.items, rejects=gathered.rejects)
+        if relevance.is_relevant:
+            html = opened.text if opened.kind is ContentKind.HTML else ""
+            gathered = gather_items(Source(body.url, html, content, found.markdown), profile.extractors)
+            found = replace(found, items=gathered.items, rejects=gathered.rejects)
+        return found
 
     def _profile(self, name: str) -> tuple[Profile, LocalJudge]:
         if name not in self._ready:

@@ -29,9 +29,25 @@ def tamed(html: str, *, max_chars: int, max_tags: int, max_depth: int) -> str:
     html = html[:max_chars]
     if html.count("<") <= _CALM_TAGS:
         return html
-    html = _flattened(html, max_depth)
+    html = _flattened(html, max_depth) if _is_deep(html, max_depth) else html
     following = next(islice(re.finditer("<", html), max_tags, None), None)
     return html if following is None else html[: following.start()]
+
+
+def _is_deep(html: str, max_depth: int) -> bool:
+    """Whether anything is deeper than allowed. A pass of its own: nearly no page is, and rewriting one takes longer."""
+    depth = lists = 0
+    for closing, name in _TAG.findall(html):
+        name = name.lower()  # noqa: PLW2901
+        if name in _NEVER_DEEP:
+            continue
+        if name in _LISTS:
+            lists = max(0, lists - 1) if closing else lists + 1
+        else:
+            depth = max(0, depth - 1) if closing else depth + 1
+        if depth > max_depth or lists > _MAX_LIST_DEPTH:
+            return True
+    return False
 
 
 def _flattened(html: str, max_depth: int) -> str:

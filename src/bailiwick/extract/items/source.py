@@ -4,26 +4,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from bailiwick.extract.limits import ContentLimits
 from bailiwick.extract.structured import Thing, read_things
-from bailiwick.extract.taming import tamed
 from bailiwick.model.content import Content, ContentKind
-from bailiwick.net.charsets import decode
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
-
-_BYTES_A_CHARACTER = 4
 
 
 class Source:
     """Of a PDF or a text there is content, and an empty tree."""
 
-    def __init__(
-        self, data: bytes, content_type: str, url: str, content: Content, markdown: str | None, limits: ContentLimits
-    ) -> None:
-        self._data, self._content_type, self._limits = data, content_type, limits
-        self.url, self.content, self.markdown = url, content, markdown
+    def __init__(self, url: str, html: str, content: Content, markdown: str | None = None) -> None:
+        """`html`: as the page was sent, within the limits; nothing, if it is none."""
+        self.url, self.html, self.content, self.markdown = url, html, content, markdown
 
     @property
     def is_html(self) -> bool:
@@ -32,17 +25,6 @@ class Source:
     @cached_property
     def host(self) -> str:
         return urlsplit(self.url).hostname or ""
-
-    @cached_property
-    def html(self) -> str:
-        """As the page was sent, within the limits; nothing, if it is no HTML."""
-        if not self.is_html:
-            return ""
-        limits = self._limits
-        text = decode(self._data[: _BYTES_A_CHARACTER * limits.max_html_chars], self._content_type)
-        return tamed(
-            text, max_chars=limits.max_html_chars, max_tags=limits.max_html_tags, max_depth=limits.max_html_depth
-        )
 
     @cached_property
     def tree(self) -> "HtmlElement":

@@ -1,28 +1,55 @@
 """Microdata, read by extruct."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from bailiwick.extract.structured.things import MOST_CHARS, MOST_DEPTH, MOST_VALUES, Syntax, Thing, short
 
 if TYPE_CHECKING:
+    from extruct.w3cmicrodata import MicrodataExtractor
     from lxml.html import HtmlElement
 
 _MOST_SCOPES = 1_000
+_TIME_CHARS = 200
 
 
 def read_microdata(tree: "HtmlElement", base_url: str) -> list[Thing]:
     """The outermost items of a page. One with very many has none that could be told from the others."""
-    from extruct.w3cmicrodata import MicrodataExtractor
-
     if int(tree.xpath("count(//*[@itemscope])")) > _MOST_SCOPES:
         return []
-    reader = MicrodataExtractor(nested=True, strict=False, add_text_content=False, add_html_node=False)
     try:
-        read = reader.extract_items(tree, base_url)
+        read = _reader().extract_items(tree, base_url)
     except (ValueError, RecursionError, KeyError, AttributeError):
         return []  # an itemref that leads round in circles
     return [_thing(item, 0) for item in read if isinstance(item, Mapping)]
+
+
+@cache
+def _reader() -> "MicrodataExtractor":
+    from extruct.w3cmicrodata import MicrodataExtractor
+
+    class Reader(MicrodataExtractor):  # type: ignore[misc,valid-type]
+        """Values as pages write them: `content` counts on any element, a time without `datetime` is its text."""
+
+        def _extract_property_value(self, node: "HtmlElement", *args: object, **options: object) -> object:
+            if node.get("itemscope") is None:
+                if (content := node.get("content")) is not None:
+                    return content
+                if node.tag == "time" and not node.get("datetime"):
+                    return " ".join(node.text_content()[:_TIME_CHARS].split())
+                if node.tag == "img" and (lazy := node.get("data-src")):
+                    return urljoin(self._base, lazy)
+            return super()._extract_property_value(node, *args, **options)
+
+        _base = ""
+
+        def extract_items(self, document: "HtmlElement", base_url: str) -> object:
+            self._base = base_url
+            return super().extract_items(document, base_url)
+
+    return Reader(nested=True)
 
 
 def _thing(item: "Mapping[str, object]", depth: int) -> Thing:
@@ -39,6 +66,8 @@ def _thing(item: "Mapping[str, object]", depth: int) -> Thing:
         for name, value in properties.items():
             values = [_value(one, depth) for one in (value if isinstance(value, list) else [value])[:MOST_VALUES]]
             thing.values[short(str(name))] = values
+    elif isinstance(bare := item.get("value"), str) and bare.strip():
+        thing.values["value"] = [bare[:MOST_CHARS].strip()]
     return thing
 
 

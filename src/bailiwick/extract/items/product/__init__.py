@@ -2,7 +2,9 @@
 
 from bailiwick.extract.items.checked import Maker, checked
 from bailiwick.extract.items.product.evidence import Evidence
+from bailiwick.extract.items.product.looks import read_looks
 from bailiwick.extract.items.product.markup import read_markup, read_meta
+from bailiwick.extract.items.product.parts import note_parts
 from bailiwick.extract.items.source import Source
 from bailiwick.model.items import Gathered, ItemKind
 
@@ -14,6 +16,8 @@ def products_of(source: Source) -> Gathered:
     evidence = Evidence()
     read_markup(source, evidence)
     read_meta(source, evidence)
+    read_looks(source, evidence)
     if not evidence.is_product:
         return Gathered()
+    note_parts(source, evidence)
     return checked(ItemKind.PRODUCT, evidence.values | {"url": source.url}, evidence.sure, MAKER)

@@ -18,6 +18,10 @@ class Evidence:
         if value not in (None, "", [], {}) and sure > self.sure.get(name, 0.0):
             self.values[name], self.sure[name] = value, sure
 
+    def put(self, name: str, value: JsonValue, sure: float) -> None:
+        """In the place of whatever is known."""
+        self.values[name], self.sure[name] = value, sure
+
     def text(self, name: str) -> str:
         value = self.values.get(name)
         return value if isinstance(value, str) else ""

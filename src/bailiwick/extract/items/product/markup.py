@@ -35,6 +35,7 @@ _IN_STOCK = frozenset(
 _OUT_OF_STOCK = frozenset({"outofstock", "soldout", "discontinued", "oos", "unavailable", "false", "no"})
 _SURE = {Syntax.JSON_LD: 0.95, Syntax.MICRODATA: 0.9, Syntax.RDFA: 0.88}
 _META_SURE = 0.8
+_META_PRICES = ("product:sale_price:amount", "product:price:amount", "og:price:amount", "og:price", "product:price")
 _GTINS = {
     "gtin8": "gtin8",
     "gtin12": "gtin12",
@@ -94,7 +95,8 @@ def _note(product: Thing, source: Source, evidence: Evidence, sure: float) -> No
     evidence.note("description", (product.text("description") or "")[:_DESCRIPTION_CHARS], sure)
     brand = clean_line(product.text("brand", "manufacturer"), 200)
     evidence.note("brand", {"name": brand} if brand else None, sure)
-    evidence.note("sku", _code(product.text("sku")), sure)
+    sku = _code(product.text("sku"))
+    evidence.note("sku", sku, sure if sku and " " not in sku else 0.4)
     evidence.note("mpn", _code(product.text("mpn")), sure)
     evidence.note("productId", _code(product.text("productID", "productId")), sure)
     evidence.note("gtin", _gtins(product), sure)
@@ -217,7 +219,7 @@ def read_meta(source: Source, evidence: Evidence) -> None:
     """OpenGraph's product, Twitter's labels."""
     meta = source.meta
     kind = meta.get("og:type", "").lower().rpartition(":")[2].rpartition(".")[2]
-    amount = meta.get("product:price:amount") or meta.get("og:price:amount") or meta.get("product:sale_price:amount")
+    amount = next((meta[name] for name in _META_PRICES if name in meta), None)
     evidence.is_product = evidence.is_product or kind in ("product", "item") or amount is not None
     if not evidence.is_product:
         return

@@ -1,0 +1,239 @@
+"""A product by its looks: the price beside the heading and the button, codes behind their labels, words about stock."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bailiwick.extract.clean import clean_line
+from bailiwick.extract.items.product.evidence import Evidence
+from bailiwick.extract.items.product.prices import Price, read_price
+from bailiwick.extract.items.product.sight import PRICE_MARK, Seen, Sight, look_at, marks_of
+from bailiwick.extract.items.product.words import CODE_LABEL, IN_STOCK, OUT_OF_STOCK
+from bailiwick.extract.items.source import Source
+from bailiwick.model.currencies import currency_of
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_CROSSED = re.compile(
+    r"\b(?:old|was|before|regular|list|rrp|uvp|msrp|strike|striked|strikethrough|original|compare|crossed|previous|retail|normal|past|line-?through|alter|barre|ancien|statt)"
+    r"|(?:[-_](?:old|was|list|regular|original|strike|before))|old[-_]?price|[-_]rrp",
+)
+_OTHER = re.compile(
+    r"ship|deliver|versand|livraison|envio|install|month|monat|cuota|parcela|credit|finance|leasing|unit[-_]?price|per[-_]unit|base[-_]?price|grundpreis|"
+    r"sav(?:e|ing)|discount|rabat|badge|tax|vat|filter|range|slider|points|cashback|bonus|warranty|coupon|threshold|shipping|reward|deposit",
+)
+_ELSEWHERE = re.compile(
+    r"relat|recommend|similar|carousel|swiper|slick|upsell|cross-?sell|also|viewed|recent|sidebar|side-bar|footer|minicart|mini-cart|mini_cart|"
+    r"wishlist|sponsor|suggest|bundle|accessor|together|other-|teaser|product-?list|productlist|products-grid|product-?item|item-?list|tile|megamenu|dropdown|modal|popup",
+)
+_NOW = re.compile(r"current|sale|final|now|our|special|actual|main|today|deal|buy|offer|pdp|detail|aktuel")
+_LEVELS = 7
+_MANY_ALIKE = 6
+_FAR = 400
+_JUST_ABOVE = 50
+_LEAST = 2.0
+_MOST_LETTERS = 14
+_LETTER = re.compile(r"[^\W\d_]")
+_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_\-]{1,39}")
+_IN_ADDRESS = re.compile(r"(?:[A-Z]{0,6}\d{4,16}|[A-Z0-9]{9,14})")
+
+
+def read_looks(source: Source, evidence: Evidence) -> None:
+    """Note what can be seen. A page without markup is a product if it has one heading, a price and a way to buy it."""
+    sight = look_at(source.tree)
+    heading = sight.headings[0] if sight.headings else None
+    best = _best_price(sight, heading)
+    if not evidence.is_product and heading is not None:
+        is_sold = best is not None and bool(sight.buys) and not best.is_listed
+        was_sold = (
+            best is None and bool(sight.codes) and any(OUT_OF_STOCK.search(s.text) for s in _around(sight, heading))
+        )
+        evidence.is_product = is_sold or was_sold
+    if not evidence.is_product:
+        return
+    if heading is not None:
+        evidence.note("name", clean_line(heading.text, 500), 0.7)
+    evidence.note("name", clean_line(source.content.title, 500), 0.4)
+    if best is not None:
+        _note_price(best, sight, source, evidence)
+    _note_stock(sight, heading, evidence)
+    _note_codes(sight, source, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """A price, where it stands, and how prominent it is there."""
+
+    price: Price
+    seen: Seen
+    score: float
+    is_listed: bool
+    """One of many in elements of the same kind: a list of products."""
+
+
+def _best_price(sight: Sight, heading: Seen | None) -> _Tag | None:
+    """The most prominent price."""
+    priced = [(seen, price) for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) > 0]
+    times = Counter(price.amount for _, price in priced)
+    amounts: dict[tuple[str, str], set[str]] = {}
+    for seen, price in priced:
+        amounts.setdefault(_kind(seen), set()).add(price.amount)
+    tags = []
+    for seen, price in priced:
+        is_listed = len(amounts[_kind(seen)]) >= _MANY_ALIKE
+        score = _rate(seen, price, heading, sight) + min(times[price.amount], 4) * 0.25 - is_listed
+        tags.append(_Tag(price, seen, score, is_listed))
+    best = max(tags, key=lambda tag: (tag.score, -tag.seen.place), default=None)
+    return best if best is not None and best.score >= _LEAST else None
+
+
+def _kind(seen: Seen) -> tuple[str, str]:
+    return seen.node.tag, seen.node.get("class", "")
+
+
+def _note_price(best: _Tag, sight: Sight, source: Source, evidence: Evidence) -> None:
+    """What is seen, where no markup says it; and where the price of the markup is crossed out in favour of a lower one."""
+    price, said = best.price, evidence.text("price")
+    sure = min(0.75, 0.45 + best.score / 20)
+    if said and float(price.amount) < float(said) and _is_crossed_out(said, sight):
+        evidence.note("regularPrice", said, sure)
+        evidence.put("price", price.amount, sure)
+    else:
+        evidence.note("price", price.amount, sure)
+    if not said:
+        evidence.note("currencyRaw", price.sign, sure)
+        evidence.note("currency", currency_of(price.sign, source.host), sure)
+
+
+def _is_crossed_out(amount: str, sight: Sight) -> bool:
+    """Whether it is seen as an old price, and only as such."""
+    same = [seen for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) == float(amount)]
+    narrow = [seen for seen in same if len(re.findall(r"\d+", seen.text)) <= 3]
+    return bool(narrow) and all(_is_old(seen.node) for seen in narrow)
+
+
+def _is_old(node: "HtmlElement | None") -> bool:
+    for _ in range(3):
+        if node is None:
+            return False
+        if node.tag in ("del", "s", "strike") or _CROSSED.search(marks_of(node)):
+            return True
+        node = node.getparent()
+    return False
+
+
+def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight) -> float:
+    score = 1.0 if price.sign else 0.0
+    node: HtmlElement | None = seen.node
+    for level in range(_LEVELS):
+        if node is None or node.tag == "body":
+            break
+        marks = marks_of(node)
+        if node.tag in ("del", "s", "strike") or (level <= 2 and _CROSSED.search(marks)):
+            score -= 3
+        if level <= 2:
+            score += (1.5 if level == 0 else 0.7) * bool(PRICE_MARK.search(marks))
+            score += 0.5 * bool(_NOW.search(marks))
+            score -= 2.0 * bool(_OTHER.search(marks))
+        if node.tag in ("nav", "footer", "aside"):
+            score -= 4
+        elif _ELSEWHERE.search(marks):
+            score -= 2.5
+        node = node.getparent()
+    if heading is not None:
+        distance = seen.place - heading.place
+        score += 3.0 * max(0.0, 1 - abs(distance) / _FAR) if distance >= 0 else max(0.0, 1.5 - abs(distance) / 100)
+    if sight.buys:
+        nearest = min(abs(seen.place - buy.place) for buy in sight.buys)
+        score += 1.5 * max(0.0, 1 - nearest / 200)
+    if len(re.findall(r"\d+", seen.text)) > 4 or "%" in seen.text or re.search(r"\d\s*[/x×]\s*\w", seen.text):
+        score -= 1.5
+    if len(_LETTER.findall(seen.text)) > _MOST_LETTERS or _OTHER.search(seen.text.lower()):
+        score -= 2.0
+    return score
+
+
+def _note_stock(sight: Sight, heading: Seen | None, evidence: Evidence) -> None:
+    """Words beside the heading, then a button, then a price: something that costs money is there to be sold."""
+    around = _around(sight, heading)
+    start = heading.place if heading is not None else 0
+    near = [seen for seen in around if seen.place >= start - _JUST_ABOVE or "price" not in evidence.values]
+    if any(OUT_OF_STOCK.search(seen.text) for seen in near):
+        evidence.note("availability", "OutOfStock", 0.65)
+    elif any(IN_STOCK.search(seen.text) for seen in near):
+        evidence.note("availability", "InStock", 0.7)
+    if sight.buys:
+        evidence.note("availability", "InStock", 0.6)
+    if "price" in evidence.values:
+        evidence.note("availability", "InStock", 0.5)
+
+
+def _around(sight: Sight, heading: Seen | None) -> list[Seen]:
+    """Words about stock that stand by the heading."""
+    start = heading.place if heading is not None else 0
+    return [seen for seen in sight.stocks if abs(seen.place - start) <= _FAR and not _is_elsewhere(seen.node)]
+
+
+def _is_elsewhere(node: "HtmlElement | None") -> bool:
+    for _ in range(_LEVELS):
+        if node is None or node.tag == "body":
+            return False
+        if node.tag in ("nav", "footer", "aside") or _ELSEWHERE.search(marks_of(node)):
+            return True
+        node = node.getparent()
+    return False
+
+
+def _note_codes(sight: Sight, source: Source, evidence: Evidence) -> None:
+    for seen in sight.codes:
+        if not _is_elsewhere(seen.node) and (code := _labelled(seen)) is not None:
+            evidence.note("sku", code, 0.96)
+            break
+    code = _from_address(source)
+    if code is not None:
+        evidence.note("productId", code, 0.5)
+        evidence.note("sku", code, 0.45)
+
+
+def _labelled(seen: Seen) -> str | None:
+    """The value behind a label: in the same text, the next element, or the next cell."""
+    label = CODE_LABEL.match(seen.text.lower())
+    if label is None:
+        return None
+    rest = seen.text[label.end() :].strip()
+    if rest:
+        return _code(rest)
+    node = seen.node
+    if len(node) and (code := _code(f"{node[0].text_content()[:80]} {(node[0].tail or '')[:80]}")):
+        return code
+    for _ in range(2):
+        tail = (node.tail or "").strip(" :\n\t\r")
+        if tail:
+            return _code(tail)
+        following = node.getnext()
+        if following is not None:
+            return _code(following.text_content()[:80])
+        node = node.getparent()
+        if node is None:
+            return None
+    return None
+
+
+def _code(text: str) -> str | None:
+    """A code at the beginning of a text: one word with a digit."""
+    found = _CODE.match(text.strip(" :#\u200e\u200f\xa0\n\t\r"))
+    return found[0].rstrip(".-_/") if found and re.search(r"\d", found[0]) else None
+
+
+def _from_address(source: Source) -> str | None:
+    """The number by which the address names the product: the last one of its path."""
+    path = urlsplit(source.url).path.rstrip("/")
+    for segment in reversed(path.split("/")):
+        words = re.split(r"[-_.,=]", segment)
+        for word in reversed(words):
+            if _IN_ADDRESS.fullmatch(word) and re.search(r"\d", word):
+                return word
+    return None

@@ -1,0 +1,134 @@
+"""Parts of a product that a page shows in elements of their own: brand, rating, the way through the shop."""
+
+import re
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from bailiwick.extract.clean import clean_line
+from bailiwick.extract.items.product.evidence import Evidence
+from bailiwick.extract.items.product.words import BRAND_LABEL
+from bailiwick.extract.items.source import Source
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_LOOKED_AT = 5
+_MOST_TEXT = 400
+_BRANDS = (
+    "//*[@itemprop='brand' or contains(@class, 'brand') or contains(@id, 'brand')]"
+    "[not(ancestor::nav or ancestor::footer or ancestor::header)]"
+)
+_LABELS = "//*[self::th or self::dt or self::td or self::span or self::b or self::strong or self::li or self::div or self::p][string-length(text()) < 40]"
+_RATINGS = (
+    "//*[@itemprop='ratingValue' or contains(@class, 'rating') or contains(@class, 'stars') or contains(@aria-label, ' out of ')]"
+    "[not(ancestor::nav or ancestor::footer)]"
+)
+_TRAILS = (
+    "//*[contains(translate(@class, 'BC', 'bc'), 'breadcrumb') or contains(translate(@id, 'BC', 'bc'), 'breadcrumb')"
+    " or contains(translate(@aria-label, 'B', 'b'), 'breadcrumb')]"
+)
+
+
+def note_parts(source: Source, evidence: Evidence) -> None:
+    """Note what no markup has told yet."""
+    if "brand" not in evidence.values:
+        _note_brand(source, evidence)
+    if "aggregateRating" not in evidence.values:
+        _note_rating(source, evidence)
+    if "breadcrumbs" not in evidence.values:
+        _note_trail(source, evidence)
+    trail = evidence.values.get("breadcrumbs")
+    if isinstance(trail, list) and trail:
+        _note_category(trail, evidence)
+
+
+def _note_brand(source: Source, evidence: Evidence) -> None:
+    for node in source.tree.xpath(_LABELS):
+        label = BRAND_LABEL.match((node.text or "").strip().lower())
+        if label is not None and (name := _behind(node, label.end())):
+            evidence.note("brand", {"name": name}, 0.7)
+            return
+    for node in source.tree.xpath(_BRANDS)[:_LOOKED_AT]:
+        name = brand_in(node)
+        if name is not None:
+            evidence.note("brand", {"name": name}, 0.55)
+            return
+
+
+def _behind(node: "HtmlElement", end: int) -> str | None:
+    """What stands behind a label: in the same element, or in the next one."""
+    text = " ".join(node.text_content()[:200].split())
+    if len(text) > end:
+        return clean_line(text[end:].strip(" :"), 100)
+    following = node.getnext()
+    return clean_line(following.text_content()[:200], 100) if following is not None else None
+
+
+def brand_in(node: "HtmlElement") -> str | None:
+    """The brand that an element names, by its text or its picture."""
+    from zyte_parsers import extract_brand_name
+
+    if len(node.text_content()) > _MOST_TEXT:
+        return None
+    name = extract_brand_name(node, search_depth=3)
+    return clean_line(name, 200)
+
+
+def _note_rating(source: Source, evidence: Evidence) -> None:
+    for node in source.tree.xpath(_RATINGS)[:_LOOKED_AT]:
+        rating = rating_in(node)
+        if rating is not None:
+            evidence.note("aggregateRating", rating, 0.6)
+            return
+
+
+def rating_in(node: "HtmlElement") -> "dict[str, JsonValue] | None":
+    """The rating that an element shows, on a scale to 5 where its own is another."""
+    from zyte_parsers import extract_rating
+
+    if len(node.text_content()) > _MOST_TEXT:
+        return None
+    found = extract_rating(node)
+    if found is None or found.ratingValue is None:
+        return None
+    value, best = found.ratingValue, found.bestRating
+    if best and best > 5:
+        value, best = round(value * 5 / best, 2), 5.0
+    if not 0 < value <= 5:
+        return None
+    return {"ratingValue": value} | ({"bestRating": best} if best else {})
+
+
+def _note_trail(source: Source, evidence: Evidence) -> None:
+    for node in source.tree.xpath(_TRAILS)[:_LOOKED_AT]:
+        links = trail_in(node, source.base_url)
+        if len(links) >= 2:
+            evidence.note("breadcrumbs", list(links), 0.75)
+            return
+
+
+def trail_in(node: "HtmlElement", base_url: str) -> "list[JsonValue]":
+    """The steps of a trail, from the shop's door to the product."""
+    from zyte_parsers import extract_breadcrumbs
+
+    found = extract_breadcrumbs(node, base_url=base_url) or ()
+    links: list[JsonValue] = []
+    for step in found[:30]:
+        name = clean_line(step.name, 300)
+        link: dict[str, JsonValue] = {"name": name} if name else {}
+        if step.url and re.match(r"https?://", step.url):
+            link["url"] = step.url
+        if link:
+            links.append(link)
+    return links
+
+
+def _note_category(trail: "list[JsonValue]", evidence: Evidence) -> None:
+    """The last step that is neither the product itself nor the door."""
+    names = [step["name"] for step in trail if isinstance(step, dict) and isinstance(step.get("name"), str)]
+    own = evidence.text("name").lower()
+    steps = [
+        name for name in names[1:] if isinstance(name, str) and name.lower() not in own and own not in name.lower()
+    ]
+    evidence.note("category", steps[-1] if steps else None, 0.6)

@@ -119,10 +119,12 @@ class App:
 
     def say_what_is_missing(self) -> None:
         """Of the libraries that parsing makes use of."""
-        from bailiwick.extract.markdown import is_available
+        from bailiwick.extract import items, markdown
 
-        if not is_available():
+        if not markdown.is_available():
             self.say('no markdown, and relevance by keywords alone: pip install "bailiwick[content]" adds the rest')
+        if not items.is_available():
+            self.say('no items but articles: pip install "bailiwick[items]" adds products, contacts and the rest')
 
     def domain_name(self, given: str) -> DomainName:
         """The domain that a person means, by the settings for names. NameRefusedError if it may not be one."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from bailiwick.backends.index_postgres import PostgresSearchIndex
 from bailiwick.db.engine import Database
-from bailiwick.model.search import Facet, PageKey, SearchAnswer, SearchQuery, marked
+from bailiwick.model.search import Facet, Offer, OfferFilter, PageKey, SearchAnswer, SearchQuery, marked
 from bailiwick.ports import SearchIndex
 from bailiwick.query.documents import documents_of
 from tests.query.content_tools import AT, Made, domain, key_of, parsed
@@ -162,7 +163,7 @@ def test_pages_of_hits_do_not_overlap(library: Library) -> None:
 
 
 def test_facets_count_all_matches(shelf: Library) -> None:
-    answer = shelf.ask("grant OR kettle", limit=1, facets=tuple(Facet))
+    answer = shelf.ask("grant OR kettle", limit=1, facets=(Facet.KIND, Facet.DOMAIN, Facet.LANGUAGE))
     assert answer.facets == {
         Facet.KIND: (("page", 3), ("product", 2)),
         Facet.DOMAIN: (("b.org", 3), ("a.org", 2)),
@@ -235,3 +236,59 @@ def test_what_is_rolled_back_was_never_there(library: Library) -> None:
 
 def test_its_name_is_stable(library: Library) -> None:
     assert library.index.name == type(library.index)(library.database).name  # type: ignore[call-arg]
+
+
+@pytest.fixture
+def shop(library: Library) -> Library:
+    """Ten kettles of 5, 15, ... 95 euros, every third out of stock, and a page about them."""
+    for n in range(10):
+        brand = {"name": "Boil" if n % 2 else "Steam"}
+        data = {
+            "name": f"Kettle {n}", "price": f"{n * 10 + 5}.00", "currency": "EUR" if n else "USD", "brand": brand,
+            "availability": "OutOfStock" if n % 3 == 0 else "InStock", "category": "Kitchen" if n < 5 else "Camping",
+        }  # fmt: skip
+        library.add("shop.org", f"/k{n}", Made(f"Buy kettle {n}.", title=f"Kettle {n}", items=[("product", data)]))
+    library.add("shop.org", "/about", Made("All about every kettle.", title="Kettles"))
+    library.add("shop.org", "/odd", Made("x", items=[("product", {"name": "Odd", "price": "free", "brand": "B"})]))
+    return library
+
+
+def prices(answer: SearchAnswer) -> list[float | None]:
+    return [float(hit.offer.price) if hit.offer and hit.offer.price is not None else None for hit in answer.hits]
+
+
+@pytest.mark.parametrize("words", ["kettle", ""])
+def test_products_by_what_they_cost(shop: Library, words: str) -> None:
+    def asked(**offer: object) -> list[float | None]:
+        found = prices(shop.ask(words, offer=OfferFilter(**offer)))  # type: ignore[arg-type]
+        return found if not words else sorted(found, key=lambda price: price or 0)
+
+    assert asked(low=Decimal(15), high=Decimal("45.00")) == [15, 25, 35, 45]
+    assert asked(high=Decimal("14.99")) == [5]
+    assert asked(low=Decimal(90)) == [95]
+    assert asked(low=Decimal(15), high=Decimal(95), in_stock=True) == [15, 25, 45, 55, 75, 85]
+    assert asked(brands=("BOIL",), high=Decimal(50)) == [15, 35]
+    assert asked(categories=("camping",), in_stock=True) == [55, 75, 85]
+    assert asked(currencies=("usd",)) == [5]
+    assert asked(low=Decimal(15), high=Decimal(15)) == [15]
+    assert asked(high=Decimal(0)) == []
+
+
+def test_products_without_words_come_by_price(shop: Library) -> None:
+    answer = shop.ask("", offer=OfferFilter(), limit=3, facets=(Facet.BRAND, Facet.CATEGORY, Facet.AVAILABILITY))
+    assert prices(answer) == [5, 15, 25]
+    assert (answer.total, answer.is_capped) == (11, False)
+    assert dict(answer.facets[Facet.BRAND]) == {"Boil": 5, "Steam": 5, "B": 1}
+    assert dict(answer.facets[Facet.CATEGORY]) == {"Kitchen": 5, "Camping": 5}
+    assert dict(answer.facets[Facet.AVAILABILITY]) == {"in_stock": 6, "out_of_stock": 4}
+    assert prices(shop.ask("", offer=OfferFilter(), limit=2, after=10)) == [None], "without a price they come last"
+    [first] = shop.ask("", offer=OfferFilter(high=Decimal(5))).hits
+    assert (first.kind, first.title, first.url, first.offer) == (
+        "product", "Kettle 0", "https://shop.org/k0", Offer(Decimal("5.00"), "USD", "out_of_stock", "Steam", "Kitchen"),
+    )  # fmt: skip
+
+
+def test_an_offer_is_no_reason_to_find_what_is_excluded(shop: Library) -> None:
+    assert shop.ask("-kettle", offer=OfferFilter()) == SearchAnswer(has_words=False)
+    assert not shop.ask("kettle", offer=OfferFilter(), domain_ids=(999_999,)).hits
+    assert not shop.ask("", offer=OfferFilter(), domain_ids=(999_999,)).hits

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pydantic import JsonValue
 from sqlalchemy import Connection, text
 
+from bailiwick.extract.queue import SQL
 from bailiwick.ledger import outbox
 from bailiwick.ledger.outbox import Message
 from bailiwick.model.search import PageKey
@@ -78,6 +79,13 @@ def parsed(conn: Connection, domain_id: int, path: str, made: Made | None, *, te
         payload: JsonValue = {"path_hash": key.path_hash, "snapshot": snapshot_id, "items": 0}
         outbox.put(conn, [Message("extraction_completed", "page", domain_id, payload)])
     return snapshot_id
+
+
+def sold(conn: Connection) -> None:
+    """Products as the parse stage keeps them, of all pages."""
+    keys = conn.execute(text("select domain_id, path_hash, snapshot_id from page_parses where snapshot_id > 0")).all()
+    names = ("domain_id", "path_hash", "snapshot_id")
+    conn.exec_driver_sql(SQL["project_products"], dict(zip(names, map(list, zip(*keys, strict=True)), strict=True)))
 
 
 def _snapshot(conn: Connection, key: PageKey, made: Made) -> int:

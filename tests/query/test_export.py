@@ -27,7 +27,7 @@ from bailiwick.query.export.service import Exported, Request, encoder_for, to_fi
 from bailiwick.query.export.warc import fitting_head
 from bailiwick.store.packs import PackStore
 from bailiwick.store.shelf import Shelf
-from tests.query.content_tools import Made, domain, fetched, parsed
+from tests.query.content_tools import Made, domain, fetched, parsed, sold
 from tests.registry.tools import shift_clock
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -57,6 +57,7 @@ def land(database: Database) -> Database:
                     f"/{n}",
                     Made(f"text {n}\nnext", title=f"Ä {n}", is_relevant=n % 2 == 0, items=items),
                 )
+        sold(conn)
     return database
 
 

@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
+from math import floor, log10
 from typing import TypeAlias
 
 from sqlalchemy import Connection, Row, select
@@ -15,10 +17,13 @@ from sqlalchemy import Connection, Row, select
 from bailiwick.db.engine import Database
 from bailiwick.db.sql import queries
 from bailiwick.db.tables import domains
+from bailiwick.model.items import ItemKind
 from bailiwick.model.search import (
     MAX_MATCHES,
     Facet,
     Hit,
+    Offer,
+    OfferFilter,
     PageKey,
     Part,
     SearchAnswer,
@@ -46,6 +51,8 @@ _MANY = 150
 _MANY_TITLES = 200
 """Beyond a thousand matches a sample that has so many with the words in their title is enough."""
 _FIRST_YEAR = 1990
+_STEPS, _LOWEST, _HIGHEST = 5, -20, 75
+"""Words for prices: five to a power of ten, from 0.0001 to a thousand million million."""
 _TOP = 20
 _FILTER_CHARS = 450
 """A word of an index has 2 KB at most."""
@@ -87,10 +94,13 @@ class PostgresSearchIndex(SearchIndex):
         with self._database.read() as conn:
             conn.exec_driver_sql(SQL["by_index"])
             words, excluded = self._understood(conn, query.text)
-            if not words:
+            if not words and (query.offer is None or excluded):
                 return SearchAnswer(has_words=False)
-            places, is_capped = _places(conn, words, _conditions(excluded, query), query.since)
-            matches = conn.exec_driver_sql(SQL["ranked"], {"words": words, "places": places}).all()
+            if words:
+                places, is_capped = _places(conn, words, _conditions(excluded, query), query)
+                matches = conn.exec_driver_sql(SQL["ranked"], {"words": words, "places": places}).all()
+            else:
+                matches, is_capped = _listed(conn, query)
             hits = self._hits(conn, words, matches[query.after : query.after + query.limit])
             facets = {facet: _counted(conn, facet, matches) for facet in query.facets}
         return SearchAnswer(hits, MAX_MATCHES if is_capped else len(matches), is_capped, facets)
@@ -126,15 +136,18 @@ class PostgresSearchIndex(SearchIndex):
         return tuple(_hit(row, ranks[row.nr - 1]) for row in conn.exec_driver_sql(SQL["hits"], asked))
 
 
-def _places(conn: Connection, words: str, conditions: str, since: datetime | None) -> tuple[list[str], bool]:
+def _places(conn: Connection, words: str, conditions: str, asked: SearchQuery) -> tuple[list[str], bool]:
     """Where the matches lie, at most 1,000, and whether there are more; then words in titles come first.
 
     PostgreSQL makes a bitmap of all matches before it looks at the first: for a word that is everywhere that is a
     million. So a sample is asked first, and where it says that there are very many, a larger one may be enough.
     """
 
+    offer = asked.offer or OfferFilter()
+    fixed = {"since": asked.since, "low": offer.low, "high": offer.high}
+
     def ask(query: str, limit: int = MAX_MATCHES + 1) -> list[str]:
-        return list(conn.exec_driver_sql(SQL["matches"], {"since": since, "limit": limit, "query": query}).scalars())
+        return list(conn.exec_driver_sql(SQL["matches"], {"limit": limit, "query": query, **fixed}).scalars())
 
     def ask_enough(query: str, *, enough: int, limit: int) -> list[str]:
         found: list[str] = []
@@ -158,6 +171,28 @@ def _places(conn: Connection, words: str, conditions: str, since: datetime | Non
     return found, True
 
 
+def _listed(conn: Connection, query: SearchQuery) -> tuple[Sequence[Match], bool]:
+    """Products by their price, at most 1,000, and whether there are more."""
+    offer = query.offer or OfferFilter()
+    given: dict[str, tuple[str, object]] = {
+        "domain_id = any(%(domains)s::bigint[])": ("domains", list(query.domain_ids)),
+        "price >= %(low)s::numeric": ("low", offer.low),
+        "price <= %(high)s::numeric": ("high", offer.high),
+        "availability = 'in_stock'": ("in_stock", offer.in_stock),
+        "currency = any(%(currencies)s::text[])": ("currencies", [code.upper() for code in offer.currencies]),
+        "lower(brand) = any(%(brands)s::text[])": ("brands", [name.lower() for name in offer.brands]),
+        "lower(category) = any(%(categories)s::text[])": ("categories", [name.lower() for name in offer.categories]),
+        "language = any(%(languages)s::text[])": ("languages", [code.lower() for code in query.languages]),
+        "is_relevant": ("relevant", query.only_relevant),
+        "at >= %(since)s::timestamptz": ("since", query.since),
+    }
+    asked = {condition: pair for condition, pair in given.items() if pair[1] or isinstance(pair[1], Decimal)}
+    values = {name: value for name, value in asked.values() if f"%({name})s" in "".join(asked)}
+    statement = SQL["listed"].replace("CONDITIONS", " and ".join(["true", *asked]))
+    rows = conn.exec_driver_sql(statement, {**values, "limit": MAX_MATCHES + 1}).all()
+    return rows[:MAX_MATCHES], len(rows) > MAX_MATCHES
+
+
 def _conditions(excluded: str, query: SearchQuery) -> str:
     """What else is asked besides words."""
     parts = [f"!({excluded})"] if excluded else []
@@ -172,7 +207,28 @@ def _filters(query: SearchQuery) -> "list[tuple[str, Sequence[object]]]":
         ("l", [language.lower() for language in query.languages]),
         ("r", [""] if query.only_relevant else []),
         ("", _days(query.since) if query.since else []),
+        *_offer_filters(query.offer),
     ]
+
+
+def _offer_filters(offer: OfferFilter | None) -> "list[tuple[str, Sequence[object]]]":
+    """Prices are words by their size, five to a power of ten; which of them fit exactly is looked at in the rows."""
+    if offer is None:
+        return []
+    return [
+        ("k", [ItemKind.PRODUCT.value]),
+        ("p", _price_steps(offer) if offer.low or offer.high is not None else []),
+        ("a", [""] if offer.in_stock else []),
+        ("u", [code.upper() for code in offer.currencies]),
+        ("b", [name.lower()[:100] for name in offer.brands]),
+        ("c", [name.lower()[:100] for name in offer.categories]),
+    ]
+
+
+def _price_steps(offer: OfferFilter) -> list[int]:
+    first = floor(_STEPS * log10(offer.low)) - 1 if offer.low else _LOWEST
+    last = floor(_STEPS * log10(offer.high)) + 1 if offer.high else _HIGHEST
+    return list(range(max(first, _LOWEST), min(last, _HIGHEST) + 1))
 
 
 def _days(since: datetime) -> list[str]:
@@ -210,7 +266,7 @@ def _in_titles(words: str) -> str:
 
 
 def _counted(conn: Connection, facet: Facet, matches: Sequence[Match]) -> tuple[tuple[str, int], ...]:
-    column = {Facet.KIND: "kind", Facet.DOMAIN: "domain_id", Facet.LANGUAGE: "language"}[facet]
+    column = "domain_id" if facet is Facet.DOMAIN else facet.value
     counts = Counter(value for match in matches if (value := getattr(match, column)) is not None)
     top = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:_TOP]
     if facet is not Facet.DOMAIN:
@@ -233,6 +289,9 @@ def _hit(row: Match, rank: float) -> Hit:
         language=row.language,
         is_relevant=row.is_relevant,
         at=row.at,
+        offer=Offer(row.price, row.currency, row.availability, row.brand, row.category)
+        if row.kind == ItemKind.PRODUCT
+        else None,
     )
 
 
@@ -247,6 +306,7 @@ def _keys(pages: Sequence[PageKey]) -> dict[str, list[int]]:
 
 
 def _columns(documents: Sequence[SearchDocument]) -> dict[str, list[object]]:
+    offers = [document.offer or Offer() for document in documents]
     return {
         "domain_ids": [d.page.domain_id for d in documents],
         "path_hashes": [d.page.path_hash for d in documents],
@@ -259,6 +319,11 @@ def _columns(documents: Sequence[SearchDocument]) -> dict[str, list[object]]:
         "languages": [d.language.lower() if d.language else None for d in documents],
         "relevants": [d.is_relevant for d in documents],
         "times": [d.at for d in documents],
+        "prices": [offer.price for offer in offers],
+        "currencies": [offer.currency for offer in offers],
+        "availabilities": [offer.availability for offer in offers],
+        "brands": [offer.brand for offer in offers],
+        "categories": [offer.category for offer in offers],
     }
 
 

@@ -15,19 +15,29 @@ select set_config('enable_seqscan', 'off', true), set_config('work_mem', '32MB',
 -- Where they lie. Neither their words nor anything else of them is read yet.
 select ctid::text from search_documents
 where terms @@ %(query)s::tsquery and (%(since)s::timestamptz is null or at >= %(since)s::timestamptz)
+  and (%(low)s::numeric is null or price >= %(low)s::numeric)
+  and (%(high)s::numeric is null or price <= %(high)s::numeric)
 limit %(limit)s
 
 -- name: ranked
 -- A row that was written anew since it was found is missing here: it is found by the next question.
-select domain_id, path_hash, kind, position, language, at,
+select domain_id, path_hash, kind, position, language, at, availability, brand, category,
        ts_rank('{0.1,0.2,0.4,1.0}', terms, %(words)s::tsquery, 1) as rank
 from search_documents where ctid = any(%(places)s::text[]::tid[])
 order by rank desc, at desc, domain_id, path_hash, kind, position
 
+-- name: listed
+-- Products by their price. The conditions are put in by name: each has its index, and a plan that knows only some of
+-- them would read all products.
+select domain_id, path_hash, kind, position, language, at, availability, brand, category, 0::real as rank
+from search_documents where kind = 'product' and CONDITIONS
+order by price, domain_id, path_hash limit %(limit)s
+
 -- name: hits
 -- What is gone or was replaced since it was indexed is not shown: the snapshot has to be the page's own now.
 select h.nr, d.domain_id, d.path_hash, d.kind, d.position, coalesce(o.base_url, 'https://' || o.name) as origin,
-       o.name as domain, p.path, d.title, d.language, d.is_relevant, d.at,
+       o.name as domain, p.path, d.title, d.language, d.is_relevant, d.at, d.price, d.currency, d.availability,
+       d.brand, d.category,
        ts_headline(%(config)s::regconfig,
                    translate(left(coalesce(d.body, s.text, ''), %(chars)s), %(marks)s, ''),
                    %(words)s::tsquery, %(options)s) as snippet
@@ -54,9 +64,11 @@ where (d.domain_id, d.path_hash) > (%(after_domain)s::bigint, %(after_path)s::bi
 
 -- name: write
 insert into search_documents
-    (domain_id, path_hash, kind, position, snapshot_id, title, body, language, is_relevant, at, terms)
+    (domain_id, path_hash, kind, position, snapshot_id, title, body, language, is_relevant, at, price, currency,
+     availability, brand, category, terms)
 select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
        case when n.kind <> 'page' then n.text end, n.language, n.is_relevant, n.at,
+       n.price, n.currency, n.availability, n.brand, n.category,
        setweight(t.title, 'A') || setweight(to_tsvector(%(config)s::regconfig, n.description), 'B')
        || setweight(to_tsvector(%(config)s::regconfig, n.text), 'D')
        || array_to_tsvector(array(
@@ -64,6 +76,10 @@ select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
        || array_to_tsvector(array_remove(array[
               chr(1) || 'd' || n.domain_id, chr(1) || 'k' || n.kind, chr(1) || 'l' || left(n.language, 100),
               case when n.is_relevant then chr(1) || 'r' end,
+              case when n.availability = 'in_stock' then chr(1) || 'a' end,
+              case when n.price > 0 then chr(1) || 'p' || floor(5 * log(n.price))::int end,
+              chr(1) || 'u' || n.currency, chr(1) || 'b' || left(lower(n.brand), 100),
+              chr(1) || 'c' || left(lower(n.category), 100),
               case when (n.path_hash # n.position * 7919) & 63 = 0 then chr(1) || 's' end,
               case when (n.path_hash # n.position * 7919) & 7 = 0 then chr(1) || 'e' end,
               chr(1) || to_char(n.at at time zone 'utc', '"y"YYYY'),
@@ -71,10 +87,14 @@ select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
               chr(1) || to_char(n.at at time zone 'utc', '"t"YYYYMMDD')], null))
 from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[], %(kinds)s::text[], %(positions)s::int[],
             %(snapshot_ids)s::bigint[], %(titles)s::text[], %(descriptions)s::text[], %(texts)s::text[],
-            %(languages)s::text[], %(relevants)s::boolean[], %(times)s::timestamptz[])
-     as n (domain_id, path_hash, kind, position, snapshot_id, title, description, text, language, is_relevant, at)
+            %(languages)s::text[], %(relevants)s::boolean[], %(times)s::timestamptz[], %(prices)s::numeric[],
+            %(currencies)s::text[], %(availabilities)s::text[], %(brands)s::text[], %(categories)s::text[])
+     as n (domain_id, path_hash, kind, position, snapshot_id, title, description, text, language, is_relevant, at,
+           price, currency, availability, brand, category)
 cross join lateral (select to_tsvector(%(config)s::regconfig, n.title) as title) as t
 order by n.domain_id, n.path_hash
 on conflict (domain_id, path_hash, kind, position) do update
 set snapshot_id = excluded.snapshot_id, title = excluded.title, body = excluded.body, language = excluded.language,
-    is_relevant = excluded.is_relevant, at = excluded.at, terms = excluded.terms
+    is_relevant = excluded.is_relevant, at = excluded.at, terms = excluded.terms, price = excluded.price,
+    currency = excluded.currency, availability = excluded.availability, brand = excluded.brand,
+    category = excluded.category

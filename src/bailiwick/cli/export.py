@@ -15,7 +15,7 @@ from bailiwick.model.items import ItemKind
 if TYPE_CHECKING:
     from bailiwick.query.export.service import Exported, Request
 
-_KINDS = ("pages", "items", "domains")
+_KINDS = ("pages", "items", "products", "domains")
 _FORMATS = ("jsonl", "csv", "parquet", "warc")
 _SUFFIXES = {
     ".jsonl": "jsonl",

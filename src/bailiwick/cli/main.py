@@ -33,7 +33,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "parse": ("parse:parse", "Parse pages that were fetched: content, relevance, markdown and items."),
         "changes": ("changes:changes", "Show which pages hold something else than before, and what."),
         "search": ("search:search", "Find pages and items by their words."),
-        "export": ("export:export", "Write pages, items or domains to a file, or to other programs."),
+        "item": ("item:item", "See items: products, services, contacts and whatever else pages describe."),
+        "export": ("export:export", "Write pages, items, products or domains to a file, or to other programs."),
     },
     "Domains": {
         "domain": ("domain:domain", "Submit, decide on, list and look after domains."),

@@ -2,6 +2,7 @@
 
 import sys
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 
 import click
 
@@ -12,11 +13,41 @@ from bailiwick.cli.output import Row, printable, show_rows, stamp
 from bailiwick.cli.progress import progress
 from bailiwick.cli.times import moment_option
 from bailiwick.model.items import ItemKind
-from bailiwick.model.search import MAX_MATCHES, PAGE, Facet, Hit, SearchAnswer, SearchQuery, marked
+from bailiwick.model.search import (
+    MAX_MATCHES,
+    PAGE,
+    Facet,
+    Hit,
+    Offer,
+    OfferFilter,
+    SearchAnswer,
+    SearchQuery,
+    marked,
+)
 
 _KINDS = (PAGE, *(kind.value for kind in ItemKind))
 _FEED_SECONDS = 5.0
 """Longest time that a search spends on what came in since the last one."""
+
+
+class PriceRange(click.ParamType[tuple[Decimal | None, Decimal | None]]):
+    """10..100, with one of the ends left out if it is open; 10 alone is exactly that."""
+
+    name = "price"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Decimal | None, Decimal | None]:
+        low, dots, high = str(value).partition("..")
+        try:
+            first = Decimal(low) if low else None
+            last = Decimal(high) if high else first if not dots else None
+        except InvalidOperation:
+            first = last = None
+        ends = [end for end in (first, last) if end is not None]
+        if not ends or any(not end.is_finite() or end < 0 for end in ends) or ends != sorted(ends):
+            self.fail(f"{value!r} is no range of prices: write 10..100, 10.. or ..100", param, ctx)
+        return first, last
 
 
 @click.command()
@@ -26,9 +57,21 @@ _FEED_SECONDS = 5.0
 )
 @click.option("--domain", "domains", multiple=True, type=text, help="Only of this domain; may be given more than once.")
 @click.option("--language", "languages", multiple=True, type=text, help="Only in this language, such as en.")
+@click.option(
+    "--price",
+    "prices",
+    type=PriceRange(),
+    help="Only products that cost so much: 10..100, 10.. or ..100, in any currency.",
+)
+@click.option("--currency", "currencies", multiple=True, type=text, help="Only products priced in this, such as EUR.")
+@click.option("--in-stock", is_flag=True, help="Only products that can be had.")
+@click.option("--brand", "brands", multiple=True, type=text, help="Only products of this brand.")
+@click.option("--category", "categories", multiple=True, type=text, help="Only products of this category.")
 @click.option("--relevant", is_flag=True, help="Only what is relevant by its profile.")
 @moment_option("--since", "Only what was published, or else first seen, since then: 2026-03-01, or 7d for seven days.")
-@click.option("--facets", is_flag=True, help="Count the matches by kind, domain and language, too.")
+@click.option(
+    "--facets", is_flag=True, help="Count the matches, too: by kind, domain, language, and what products are like."
+)
 @click.option("--limit", type=click.IntRange(1, MAX_MATCHES), default=20, show_default=True, help="At most this many.")
 @click.option("--after", type=click.IntRange(0, MAX_MATCHES), default=0, help="Leave out so many: the next page.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from what was parsed.")
@@ -45,6 +88,11 @@ def search(  # noqa: PLR0913 - one option each
     as_json: bool,
     kinds: tuple[str, ...],
     languages: tuple[str, ...],
+    prices: "tuple[Decimal | None, Decimal | None] | None",
+    currencies: tuple[str, ...],
+    in_stock: bool,
+    brands: tuple[str, ...],
+    categories: tuple[str, ...],
     since: datetime | None,
     limit: int,
     after: int,
@@ -53,13 +101,23 @@ def search(  # noqa: PLR0913 - one option each
 
     All words count. "A row of words" finds them in a row, grant OR loan one of them, -student leaves out, fund* finds
     every word that begins so. Put the text into quotes, as in 'grant -student'.
+
+    Products are found by what they cost, too; without a text they come by their price, the lowest first:
+
+    \b
+    bailiwick search kettle --kind product --price 10..100 --in-stock --facets
     """
-    if not words and not rebuild:
+    low, high = prices or (None, None)
+    wanted = OfferFilter(low, high, currencies, in_stock, brands, categories)
+    is_offer = wanted != OfferFilter() or kinds == (ItemKind.PRODUCT,)
+    if is_offer and kinds not in ((), (ItemKind.PRODUCT,)):
+        raise UsageError("prices, stock, brands and categories are those of products", hint="--kind product")
+    if not words and not is_offer and not rebuild:
         raise UsageError(
             "there is nothing to look for", hint='bailiwick search TEXT, such as "research grant" -student'
         )
     _rebuild(session) if rebuild else _feed(session)
-    if not words:
+    if not words and not is_offer:
         return
     query = SearchQuery(
         text=" ".join(words),
@@ -70,11 +128,17 @@ def search(  # noqa: PLR0913 - one option each
         since=since,
         limit=limit,
         after=after,
-        facets=tuple(Facet) if facets else (),
+        facets=_facets(is_offer=is_offer) if facets else (),
+        offer=wanted if is_offer else None,
     )
     answer = session.app.search_index.search(query)
     _show(answer, as_json=as_json)
     _summary(session, query, answer)
+
+
+def _facets(*, is_offer: bool) -> tuple[Facet, ...]:
+    general = (Facet.KIND, Facet.DOMAIN, Facet.LANGUAGE)
+    return (Facet.BRAND, Facet.CATEGORY, Facet.DOMAIN, Facet.AVAILABILITY) if is_offer else general
 
 
 def _feed(session: Session) -> None:
@@ -128,6 +192,8 @@ def _show_hit(hit: Hit) -> None:
     kind = "" if hit.kind == PAGE else f"  [{hit.kind}]"
     click.echo(f"{title}{kind}")
     click.echo(f"  {click.style(printable(hit.url), fg='cyan')}")
+    if hit.offer is not None and (told := _told(hit.offer)):
+        click.echo(f"  {printable(told)}")
     pieces = (
         click.style(printable(part.text), fg="yellow", bold=True)
         if part.is_match and is_terminal
@@ -137,6 +203,13 @@ def _show_hit(hit: Hit) -> None:
     snippet = "".join(pieces)
     if snippet.strip():
         click.echo(f"  {snippet}")
+
+
+def _told(offer: Offer) -> str:
+    """What a product costs and is, in a line."""
+    price = f"{offer.price:f} {offer.currency or ''}".strip() if offer.price is not None else None
+    stock = offer.availability.replace("_", " ") if offer.availability else None
+    return " · ".join(part for part in (price, stock, offer.brand, offer.category) if part)
 
 
 def _row(hit: Hit) -> Row:
@@ -152,6 +225,17 @@ def _row(hit: Hit) -> Row:
         "is_relevant": hit.is_relevant,
         "at": stamp(hit.at),
         "rank": round(hit.rank, 6),
+        **(_facts(hit.offer) if hit.offer is not None else {}),
+    }
+
+
+def _facts(offer: Offer) -> Row:
+    return {
+        "price": f"{offer.price:f}" if offer.price is not None else None,
+        "currency": offer.currency,
+        "availability": offer.availability,
+        "brand": offer.brand,
+        "category": offer.category,
     }
 
 

@@ -103,13 +103,15 @@ returning domain_id, path_hash
 
 -- name: write_items
 insert into items as i (
-    snapshot_id, domain_id, path_hash, kind, position, data, confidence, extractor, extractor_version, content_hash)
-select s, d, p, k, n, j::jsonb, c, e, v, h
+    snapshot_id, domain_id, path_hash, kind, position, data, confidence, extractor, extractor_version, content_hash,
+    fields)
+select s, d, p, k, n, j::jsonb, c, e, v, h, f::jsonb
 from unnest(%(snapshot_id)s::bigint[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(kind)b::text[],
             %(position)s::int[], %(data)b::text[], %(confidence)s::float8[], %(extractor)b::text[],
-            %(extractor_version)s::int[], %(content_hash)b::bytea[]) as x(s, d, p, k, n, j, c, e, v, h)
+            %(extractor_version)s::int[], %(content_hash)b::bytea[], %(fields)b::text[])
+     as x(s, d, p, k, n, j, c, e, v, h, f)
 on conflict (snapshot_id, kind, position) do update
-set data = excluded.data, confidence = excluded.confidence, extractor = excluded.extractor,
+set data = excluded.data, confidence = excluded.confidence, fields = excluded.fields, extractor = excluded.extractor,
     extractor_version = excluded.extractor_version, content_hash = excluded.content_hash,
     updated_at = case when i.content_hash = excluded.content_hash then i.updated_at else bailiwick_now() end
 
@@ -119,6 +121,58 @@ delete from items as i
 where i.snapshot_id = any(%(snapshots)s::bigint[])
   and not exists (select 1 from unnest(%(snapshot_id)s::bigint[], %(kind)b::text[], %(position)s::int[]) as n(s, k, p)
                   where n.s = i.snapshot_id and n.k = i.kind and n.p = i.position)
+
+-- name: drop_rejects
+delete from item_rejects where snapshot_id = any(%(snapshots)s::bigint[])
+
+-- name: write_rejects
+insert into item_rejects (
+    snapshot_id, domain_id, path_hash, kind, position, field, value, reason, extractor, extractor_version)
+select s, d, p, k, n, f, v, r, e, x
+from unnest(%(snapshot_id)s::bigint[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(kind)b::text[],
+            %(position)s::int[], %(field)b::text[], %(value)b::text[], %(reason)b::text[], %(extractor)b::text[],
+            %(extractor_version)s::int[]) as t(s, d, p, k, n, f, v, r, e, x)
+
+-- name: project_products
+-- What these pages sell now, by the items of the content that they have now; a line of history where that moved.
+with page as (
+    select * from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(snapshot_id)s::bigint[]) as n(d, p, s)
+), gone as (
+    update products as t set gone_at = bailiwick_now() from page as n
+    where t.domain_id = n.d and t.path_hash = n.p and t.gone_at is null
+      and not exists (select 1 from items as i
+                      where i.snapshot_id = n.s and i.kind = 'product' and i.position = t.position)
+), sold as (
+    insert into products as t (
+        domain_id, path_hash, position, item_id, product_name, description, price, currency, availability, rating,
+        review_count, brand, category, sku, confidence, parser, parser_version, content_hash, metadata)
+    select n.d, n.p, i.position, i.id, i.data ->> 'name', i.data ->> 'description', (i.data ->> 'price')::numeric,
+           i.data ->> 'currency',
+           case i.data ->> 'availability' when 'InStock' then 'in_stock' when 'OutOfStock' then 'out_of_stock' end,
+           round((i.data #>> '{aggregateRating,ratingValue}')::numeric, 2),
+           (i.data #>> '{aggregateRating,reviewCount}')::int, i.data #>> '{brand,name}', i.data ->> 'category',
+           i.data ->> 'sku', i.confidence, i.extractor, i.extractor_version, i.content_hash,
+           i.data - '{url,name,description,price,currency,availability,aggregateRating,brand,category,sku}'::text[]
+    from page as n join items as i on i.snapshot_id = n.s and i.kind = 'product'
+    order by n.d, n.p, i.position
+    on conflict (domain_id, path_hash, position) do update
+    set item_id = excluded.item_id, product_name = excluded.product_name, description = excluded.description,
+        price = excluded.price, currency = excluded.currency, availability = excluded.availability,
+        rating = excluded.rating, review_count = excluded.review_count, brand = excluded.brand,
+        category = excluded.category, sku = excluded.sku, confidence = excluded.confidence, parser = excluded.parser,
+        parser_version = excluded.parser_version, content_hash = excluded.content_hash, metadata = excluded.metadata,
+        gone_at = null,
+        updated_at = case when t.content_hash = excluded.content_hash and t.gone_at is null then t.updated_at
+                          else bailiwick_now() end
+    returning t.id, t.price, t.currency, t.availability
+)
+insert into price_history (product_id, price, currency, availability)
+select s.id, s.price, s.currency, s.availability
+from sold as s
+left join lateral (select h.price, h.currency, h.availability from price_history as h where h.product_id = s.id
+                   order by h.id desc limit 1) as last on true
+where (last.price, last.currency, last.availability) is distinct from (s.price, s.currency, s.availability)
+order by s.id
 
 -- name: write_parses
 insert into page_parses as t (
@@ -251,3 +305,38 @@ where (%(domain_id)s::bigint is null or p.domain_id = %(domain_id)s)
                   and (%(wanted)s::jsonb -> t.profile) ? i.kind)
   and (p.domain_id, p.path_hash) > (%(after_domain)s, %(after_path)s)
 order by p.domain_id, p.path_hash limit %(limit)s
+
+-- name: items_after
+-- Items of what pages hold now, in the order of their ids.
+select i.id, d.name as domain, p.path, i.kind, i.position, i.data, i.fields, i.confidence, i.extractor, i.extractor_version,
+       i.snapshot_id, i.first_seen_at, i.updated_at
+from items as i
+join page_parses as t on t.domain_id = i.domain_id and t.path_hash = i.path_hash and t.snapshot_id = i.snapshot_id
+join domains as d on d.id = i.domain_id
+join pages as p on p.domain_id = i.domain_id and p.path_hash = i.path_hash
+where i.id > %(after)s and (%(kind)s::text is null or i.kind = %(kind)s)
+  and (%(domain_id)s::bigint is null or i.domain_id = %(domain_id)s)
+order by i.id limit %(limit)s
+
+-- name: items_of_page
+select i.id, d.name as domain, p.path, i.kind, i.position, i.data, i.fields, i.confidence, i.extractor, i.extractor_version,
+       i.snapshot_id, i.first_seen_at, i.updated_at
+from page_parses as t join items as i on i.snapshot_id = t.snapshot_id
+join domains as d on d.id = t.domain_id
+join pages as p on p.domain_id = t.domain_id and p.path_hash = t.path_hash
+where t.domain_id = %(domain_id)s and t.path_hash = %(path_hash)s
+order by i.kind, i.position limit 1000
+
+-- name: prices_of_page
+select h.seen_at, h.price, h.currency, h.availability
+from products as t join price_history as h on h.product_id = t.id
+where t.domain_id = %(domain_id)s and t.path_hash = %(path_hash)s and t.position = 0
+order by h.id desc limit %(limit)s
+
+-- name: rejects_after
+select r.id, d.name, p.path, r.kind, r.field, r.value, r.reason, r.extractor, r.extractor_version, r.created_at
+from item_rejects as r
+join domains as d on d.id = r.domain_id
+join pages as p on p.domain_id = r.domain_id and p.path_hash = r.path_hash
+where r.id > %(after)s and (%(domain_id)s::bigint is null or r.domain_id = %(domain_id)s)
+order by r.id limit %(limit)s

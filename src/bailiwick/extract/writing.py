@@ -14,6 +14,8 @@ from bailiwick.extract.page import Extracted
 from bailiwick.extract.queue import SQL, Claimed
 from bailiwick.extract.version import EXTRACTOR_VERSION
 from bailiwick.model.content import Content, ParseOutcome, Relevance, Unread
+from bailiwick.model.items import Reject
+from bailiwick.model.search import storable
 
 Key = tuple[int, int]
 _ERROR_CHARS = 500
@@ -65,6 +67,7 @@ def write(conn: Connection, results: Sequence[Result]) -> Written:
     kept = [r for r in kept if r.page.key in snapshots or isinstance(r.found, Unread)]
     changed = _write_history(conn, snapshots)
     _write_items(conn, kept, snapshots)
+    _project(conn, kept, snapshots, changed)
     _write_parses(conn, kept, snapshots)
     _tell(conn, kept, snapshots, changed)
     keys = [r.page.key for r in kept]
@@ -154,9 +157,47 @@ def _write_items(conn: Connection, results: Sequence[Result], snapshots: Mapping
             "extractor": [item.extractor for _, _, item in rows],
             "extractor_version": [item.version for _, _, item in rows],
             "content_hash": [item.content_hash for _, _, item in rows],
+            "fields": [json.dumps(dict(item.fields)) for _, _, item in rows],
         }
         conn.exec_driver_sql(SQL["write_items"], columns | more)
-    conn.exec_driver_sql(SQL["drop_items"], columns | {"snapshots": [snapshots[r.page.key] for r, _ in made]})
+    again = {"snapshots": [snapshots[r.page.key] for r, _ in made]}
+    conn.exec_driver_sql(SQL["drop_items"], columns | again)
+    conn.exec_driver_sql(SQL["drop_rejects"], again)
+    _write_rejects(conn, [(snapshots[r.page.key], r.page, reject) for r, e in made for reject in e.rejects])
+
+
+def _write_rejects(conn: Connection, rows: Sequence[tuple[int, Claimed, Reject]]) -> None:
+    if not rows:
+        return
+    values = {
+        "snapshot_id": [snapshot for snapshot, _, _ in rows],
+        "domain_id": [page.domain_id for _, page, _ in rows],
+        "path_hash": [page.path_hash for _, page, _ in rows],
+        "kind": [reject.kind.value for _, _, reject in rows],
+        "position": [reject.position for _, _, reject in rows],
+        "field": [reject.field for _, _, reject in rows],
+        "value": [storable(reject.value) for _, _, reject in rows],
+        "reason": [storable(reject.why) for _, _, reject in rows],
+        "extractor": [reject.extractor for _, _, reject in rows],
+        "extractor_version": [reject.version for _, _, reject in rows],
+    }
+    conn.exec_driver_sql(SQL["write_rejects"], values)
+
+
+def _project(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key, int], changed: set[Key]) -> None:
+    """Into tables of their own kind, where a page's items may have moved. A page that went back to an old content has
+    the items of that."""
+    moved = [
+        r.page.key for r in results
+        if isinstance(r.found, Extracted) and (r.found.relevance is not None or r.page.key in changed)
+    ]  # fmt: skip
+    if moved:
+        values = {
+            "domain_id": [domain_id for domain_id, _ in moved],
+            "path_hash": [path_hash for _, path_hash in moved],
+            "snapshot_id": [snapshots[key] for key in moved],
+        }
+        conn.exec_driver_sql(SQL["project_products"], values)
 
 
 def _write_parses(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key, int]) -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 
 PAGE = "page"
@@ -28,6 +29,18 @@ class PageKey:
 
     domain_id: int
     path_hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a product costs, and what people look for in one."""
+
+    price: Decimal | None = None
+    currency: str | None = None
+    availability: str | None = None
+    """`in_stock`, `out_of_stock`, or nothing is known."""
+    brand: str | None = None
+    category: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,8 @@ class SearchDocument:
     is_relevant: bool
     at: datetime
     """When it was published; if nobody says, when we saw it first."""
+    offer: Offer | None = None
+    """Of a product."""
 
 
 class Facet(StrEnum):
@@ -55,6 +70,21 @@ class Facet(StrEnum):
     KIND = "kind"
     DOMAIN = "domain"
     LANGUAGE = "language"
+    AVAILABILITY = "availability"
+    BRAND = "brand"
+    CATEGORY = "category"
+
+
+@dataclass(frozen=True, slots=True)
+class OfferFilter:
+    """What a product has to be like. A price of 10 to 100 is one in any currency, unless that is asked for, too."""
+
+    low: Decimal | None = None
+    high: Decimal | None = None
+    currencies: tuple[str, ...] = ()
+    in_stock: bool = False
+    brands: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +101,8 @@ class SearchQuery:
     after: int = 0
     """How many hits to leave out, because they were shown before."""
     facets: tuple[Facet, ...] = ()
+    offer: OfferFilter | None = None
+    """Only products, of this kind. Without words they come by their price, the lowest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +126,7 @@ class Hit:
     language: str | None
     is_relevant: bool
     at: datetime
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """What can be found of a page: its content now, and each item in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 
 from pydantic import JsonValue
 from sqlalchemy import Connection, RowMapping
 
 from bailiwick.db.sql import by_index, queries
-from bailiwick.model.search import PAGE, PageKey, SearchDocument
+from bailiwick.model.items import ItemKind
+from bailiwick.model.search import PAGE, Offer, PageKey, SearchDocument
 
 SQL = queries("bailiwick.query")
 _TITLES = ("name", "title", "headline", "legalName")
@@ -44,7 +47,29 @@ def _item(row: RowMapping, item: RowMapping) -> SearchDocument:
     data = item["data"] if isinstance(item["data"], dict) else {}
     description = data.get("description")
     texts = (description if isinstance(description, str) else "", item_text(data))
-    return _document(row, kind=item["kind"], position=item["position"], title=item_title(data), texts=texts)
+    found = _document(row, kind=item["kind"], position=item["position"], title=item_title(data), texts=texts)
+    return replace(found, offer=_offer(data)) if item["kind"] == ItemKind.PRODUCT else found
+
+
+def _offer(data: Mapping[str, JsonValue]) -> Offer:
+    """By the schema of products, as far as it holds: what was extracted by another version may have other fields."""
+    brand = data.get("brand")
+    stock = {"InStock": "in_stock", "OutOfStock": "out_of_stock"}.get(str(data.get("availability")))
+    try:
+        price = Decimal(str(data["price"])) if "price" in data else None
+    except InvalidOperation:
+        price = None
+    return Offer(
+        price=price if price is not None and price.is_finite() else None,
+        currency=_text(data.get("currency")),
+        availability=stock,
+        brand=_text(brand.get("name") if isinstance(brand, dict) else brand),
+        category=_text(data.get("category")),
+    )
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _document(row: RowMapping, *, kind: str, position: int, title: str, texts: tuple[str, str]) -> SearchDocument:

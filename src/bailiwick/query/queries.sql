@@ -91,6 +91,19 @@ where (cardinality(%(item_kinds)s::text[]) = 0 or i.kind = any(%(item_kinds)s::t
   and (%(since)s::timestamptz is null or greatest(i.updated_at, c.parsed_at) >= %(since)s::timestamptz)
 order by k.nr, i.kind, i.position
 
+-- name: export_products
+select u.url, encode(sha256(convert_to(u.url, 'UTF8')), 'hex') as url_sha256, d.name as domain, t.position,
+       t.product_name, t.description, t.price::float8 as price, t.currency, t.availability, t.rating::float8 as rating,
+       t.review_count, t.brand, t.category, t.sku, t.metadata, t.confidence, t.parser, t.parser_version,
+       encode(t.content_hash, 'hex') as content_hash, t.created_at, t.updated_at, t.gone_at
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) with ordinality as k (domain_id, path_hash, nr)
+join products as t on t.domain_id = k.domain_id and t.path_hash = k.path_hash
+join pages as p on p.domain_id = k.domain_id and p.path_hash = k.path_hash
+join domains as d on d.id = k.domain_id
+cross join lateral (select rtrim(coalesce(d.base_url, 'https://' || d.name), '/') || p.path as url) as u
+where %(since)s::timestamptz is null or greatest(t.updated_at, t.gone_at) >= %(since)s::timestamptz
+order by k.nr, t.position
+
 -- name: export_domains
 select d.name as domain, d.site, d.base_url, d.approval, d.standing, d.crawl, d.profile, d.is_trusted, d.source,
        d.seed_rank, d.priority_score, d.pages_discovered, d.pages_crawled, d.images_found, d.images_stored,

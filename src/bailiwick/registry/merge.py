@@ -14,6 +14,7 @@ from bailiwick.db.tables import (
     domain_progress,
     domains,
     fetch_log,
+    item_rejects,
     items,
     outlinks,
     page_parses,
@@ -21,6 +22,7 @@ from bailiwick.db.tables import (
     page_snapshots,
     pages,
     parse_queue,
+    products,
     refused_links,
     sitemaps,
     snapshot_history,
@@ -36,7 +38,7 @@ from bailiwick.registry.records import Domain, find, get, get_by_id
 from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
-_CONTENT_TABLES = (parse_queue, page_parses, page_snapshots, snapshot_history, items)
+_CONTENT_TABLES = (parse_queue, page_parses, page_snapshots, snapshot_history, items, item_rejects, products)
 _PAGE_TABLES = (pages, *_CONTENT_TABLES, outlinks, fetch_log, sitemaps, refused_links)
 """What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")

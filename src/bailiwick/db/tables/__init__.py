@@ -4,6 +4,7 @@ from bailiwick.db.tables.accounts import one_time_links, sessions
 from bailiwick.db.tables.base import TransactionId, metadata
 from bailiwick.db.tables.content import (
     export_cursors,
+    item_rejects,
     items,
     model_calls,
     outbox_readers,
@@ -28,6 +29,7 @@ from bailiwick.db.tables.crawl import (
     sitemaps,
 )
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
+from bailiwick.db.tables.products import price_history, products
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
 from bailiwick.db.tables.search import search_documents
 
@@ -41,6 +43,7 @@ __all__ = [
     "export_cursors",
     "fetch_log",
     "host_gates",
+    "item_rejects",
     "items",
     "job_domains",
     "jobs",
@@ -57,6 +60,8 @@ __all__ = [
     "page_snapshots",
     "pages",
     "parse_queue",
+    "price_history",
+    "products",
     "refused_links",
     "robots_cache",
     "run_domains",

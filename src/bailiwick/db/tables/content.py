@@ -105,6 +105,7 @@ items = Table(
     always("content_hash", LargeBinary),
     moment("first_seen_at"),
     moment("updated_at"),
+    Column("fields", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
     UniqueConstraint("snapshot_id", "kind", "position", name="items_position_key"),
     CheckConstraint(
         "kind in ('article', 'business', 'contact', 'funding_programme', 'image', 'opportunity', 'product', 'service')",
@@ -113,6 +114,25 @@ items = Table(
     CheckConstraint("confidence between 0 and 1", name="items_confidence_check"),
     Index("items_kind_idx", "kind", "id"),
     Index("items_page_idx", "domain_id", "path_hash", "kind"),
+)
+
+item_rejects = Table(
+    "item_rejects",
+    metadata,
+    identity(),
+    always("snapshot_id", BigInteger),
+    always("domain_id", BigInteger),
+    always("path_hash", BigInteger),
+    always("kind", Text),
+    always("position", Integer),
+    Column("field", Text),
+    always("value", Text),
+    always("reason", Text),
+    always("extractor", Text),
+    always("extractor_version", Integer),
+    moment("created_at"),
+    Index("item_rejects_snapshot_idx", "snapshot_id"),
+    Index("item_rejects_domain_idx", "domain_id", "id"),
 )
 
 model_calls = Table(

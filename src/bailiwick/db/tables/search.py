@@ -1,9 +1,11 @@
 """What can be searched: the embedded index. All of it can be made again from the other tables."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Numeric, Table, Text, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from bailiwick.db.tables.base import TIME, always, metadata
+
+_IS_PRODUCT = text("kind = 'product'")
 
 search_documents = Table(
     "search_documents",
@@ -19,6 +21,19 @@ search_documents = Table(
     always("is_relevant", Boolean),
     Column("at", TIME, nullable=False),
     Column("terms", TSVECTOR, nullable=False),
+    Column("price", Numeric),
+    Column("currency", Text),
+    Column("availability", Text),
+    Column("brand", Text),
+    Column("category", Text),
+    Index("search_documents_price_idx", "price", "domain_id", "path_hash", postgresql_where=_IS_PRODUCT),
+    Index(
+        "search_documents_in_stock_idx", "price", "domain_id", "path_hash",
+        postgresql_where=text("kind = 'product' and availability = 'in_stock'"),
+    ),
+    Index("search_documents_brand_idx", text("lower(brand)"), "price", postgresql_where=_IS_PRODUCT),
+    Index("search_documents_category_idx", text("lower(category)"), "price", postgresql_where=_IS_PRODUCT),
+    Index("search_documents_shop_idx", "domain_id", "price", postgresql_where=_IS_PRODUCT),
     Index("search_documents_terms_idx", "terms", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
     postgresql_with={"toast_tuple_target": 8160},
-)
+)  # fmt: skip

@@ -8,6 +8,7 @@ from pydantic import JsonValue, ValidationError
 
 from bailiwick.model.items import Gathered, Item, ItemKind, Reject
 from bailiwick.model.schemas import SCHEMAS
+from bailiwick.model.search import storable
 
 _VALUE_CHARS = 500
 _MOST_ROUNDS = 40
@@ -34,7 +35,7 @@ def checked(
 
     `sure` tells of each field how sure it is. The item is as sure as its required fields, unless told otherwise.
     """
-    data: dict[str, JsonValue] = {name: value for name, value in raw.items() if value not in (None, "", [], {})}
+    data = {name: _fit(value) for name, value in raw.items() if value not in (None, "", [], {})}
     found = Gathered()
 
     def reject(field: str | None, value: JsonValue, why: str) -> None:
@@ -60,6 +61,15 @@ def checked(
         found.items.append(Item(kind, position, valid, round(overall, 3), maker.name, maker.version, kept))
         break
     return found
+
+
+def _fit(value: JsonValue) -> JsonValue:
+    """Without the characters that no database takes."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_fit(one) for one in value]
+    return {storable(name): _fit(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _field(place: "tuple[int | str, ...]", message: str, data: Mapping[str, JsonValue]) -> str | None:

@@ -30,7 +30,7 @@ def read_microdata(tree: "HtmlElement", base_url: str) -> list[Thing]:
 def _reader() -> "MicrodataExtractor":
     from extruct.w3cmicrodata import MicrodataExtractor
 
-    class Reader(MicrodataExtractor):  # type: ignore[misc,valid-type]
+    class Reader(MicrodataExtractor):  # type: ignore[misc]
         """Values as pages write them: `content` counts on any element, a time without `datetime` is its text."""
 
         def _extract_property_value(self, node: "HtmlElement", *args: object, **options: object) -> object:

@@ -1,6 +1,6 @@
 """What can be exported: each kind, where its rows come from, and what its columns mean.
 
-A later kind (products, images, candidates, evaluations) is one more entry here and one more query.
+A later kind (candidates, evaluations) is one more entry here and one more query.
 """
 
 from dataclasses import dataclass
@@ -96,6 +96,30 @@ first_seen_at     time     when it was first found
 updated_at        time     when it last changed
 fetched_at        time     when the page was last fetched
 """)
+_PRODUCTS = _columns("""
+url            text     the page that sells it
+url_sha256     text     SHA-256 of that URL, in hex
+domain         text     canonical name of the shop's domain
+position       integer  its place among the products of the page
+product_name   text     what it is called
+description    text     what the page says about it
+price          number   what it costs now
+currency       text     in which currency, by ISO 4217; empty if the page does not say
+availability   text     in_stock or out_of_stock; empty if nothing is known
+rating         number   what people think of it, 0 to 5
+review_count   integer  how many of them
+brand          text     its brand
+category       text     its category in the shop
+sku            text     the shop's own number of it
+metadata       json     everything else: codes, images, the way through the shop, other properties
+confidence     number   how sure the extractor is, 0 to 1
+parser         text     what found it
+parser_version integer  which version of that
+content_hash   text     of its data, in hex
+created_at     time     when it was first found
+updated_at     time     when its data last changed
+gone_at        time     since when its page does not sell it any more
+""")
 _DOMAINS = _columns("""
 domain           text     canonical name
 site             text     the registrable domain it belongs to
@@ -137,6 +161,8 @@ KINDS = {
              frozenset({"domain", "relevant"})),
         Kind("items", "items of pages' content now", "parsed_after", "export_items", _ITEMS,
              frozenset({"domain", "relevant", "kind"})),
+        Kind("products", "products of shops, as their pages have them now", "parsed_after", "export_products",
+             _PRODUCTS, frozenset({"domain"})),
         Kind("domains", "domains, whatever their state", "domains_after", "export_domains", _DOMAINS,
              frozenset({"domain"})),
     )

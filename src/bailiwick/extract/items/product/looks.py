@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from bailiwick.extract.clean import clean_line
+from bailiwick.extract.items.product.codes import note_codes
 from bailiwick.extract.items.product.evidence import Evidence
 from bailiwick.extract.items.product.prices import Price, read_price
 from bailiwick.extract.items.product.sight import PRICE_MARK, Seen, Sight, look_at, marks_of
-from bailiwick.extract.items.product.words import CODE_LABEL, IN_STOCK, OUT_OF_STOCK
+from bailiwick.extract.items.product.words import IN_STOCK, OUT_OF_STOCK
 from bailiwick.extract.items.source import Source
 from bailiwick.model.currencies import currency_of
 
@@ -31,14 +31,14 @@ _ELSEWHERE = re.compile(
 )
 _NOW = re.compile(r"current|sale|final|now|our|special|actual|main|today|deal|buy|offer|pdp|detail|aktuel")
 _LEVELS = 7
+_CROSSING, _ASIDE = frozenset({"del", "s", "strike"}), frozenset({"nav", "footer", "aside"})
+_NUMBER, _SHARE = re.compile(r"\d+"), re.compile("%|\\d\\s*[/x\u00d7]\\s*\\w")
 _MANY_ALIKE = 6
 _FAR = 400
 _JUST_ABOVE = 50
 _LEAST = 2.0
 _MOST_LETTERS = 14
 _LETTER = re.compile(r"[^\W\d_]")
-_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_\-]{1,39}")
-_IN_ADDRESS = re.compile(r"(?:[A-Z]{0,6}\d{4,16}|[A-Z0-9]{9,14})")
 
 
 def read_looks(source: Source, evidence: Evidence) -> None:
@@ -60,7 +60,7 @@ def read_looks(source: Source, evidence: Evidence) -> None:
     if best is not None:
         _note_price(best, sight, source, evidence)
     _note_stock(sight, heading, evidence)
-    _note_codes(sight, source, evidence)
+    note_codes([seen for seen in sight.codes if not _is_elsewhere(seen.node)], source, evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _kind(seen: Seen) -> tuple[str, str]:
 
 
 def _note_price(best: _Tag, sight: Sight, source: Source, evidence: Evidence) -> None:
-    """What is seen, where no markup says it; and where the price of the markup is crossed out in favour of a lower one."""
+    """What is seen, where no markup says it, or where the markup's price is crossed out in favour of a lower one."""
     price, said = best.price, evidence.text("price")
     sure = min(0.75, 0.45 + best.score / 20)
     if said and float(price.amount) < float(said) and _is_crossed_out(said, sight):
@@ -111,7 +111,7 @@ def _note_price(best: _Tag, sight: Sight, source: Source, evidence: Evidence) ->
 def _is_crossed_out(amount: str, sight: Sight) -> bool:
     """Whether it is seen as an old price, and only as such."""
     same = [seen for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) == float(amount)]
-    narrow = [seen for seen in same if len(re.findall(r"\d+", seen.text)) <= 3]
+    narrow = [seen for seen in same if len(_NUMBER.findall(seen.text)) <= 3]
     return bool(narrow) and all(_is_old(seen.node) for seen in narrow)
 
 
@@ -119,40 +119,43 @@ def _is_old(node: "HtmlElement | None") -> bool:
     for _ in range(3):
         if node is None:
             return False
-        if node.tag in ("del", "s", "strike") or _CROSSED.search(marks_of(node)):
+        if node.tag in _CROSSING or _CROSSED.search(marks_of(node)):
             return True
         node = node.getparent()
     return False
 
 
 def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight) -> float:
-    score = 1.0 if price.sign else 0.0
-    node: HtmlElement | None = seen.node
+    """How much it looks like the price of the page's product: what it is called, where it stands, what else it says."""
+    score = (1.0 if price.sign else 0.0) + _called(seen.node)
+    if heading is not None:
+        distance = seen.place - heading.place
+        score += 3.0 * max(0.0, 1 - distance / _FAR) if distance >= 0 else max(0.0, 1.5 + distance / 100)
+    if sight.buys:
+        nearest = min(abs(seen.place - buy.place) for buy in sight.buys)
+        score += 1.5 * max(0.0, 1 - nearest / 200)
+    if len(_NUMBER.findall(seen.text)) > 4 or _SHARE.search(seen.text):
+        score -= 1.5
+    if len(_LETTER.findall(seen.text)) > _MOST_LETTERS or _OTHER.search(seen.text.lower()):
+        score -= 2.0
+    return score
+
+
+def _called(node: "HtmlElement | None") -> float:
+    """What it and the elements around it are called, and whether they cross it out or put it aside."""
+    score = 0.0
     for level in range(_LEVELS):
         if node is None or node.tag == "body":
             break
         marks = marks_of(node)
-        if node.tag in ("del", "s", "strike") or (level <= 2 and _CROSSED.search(marks)):
-            score -= 3
         if level <= 2:
-            score += (1.5 if level == 0 else 0.7) * bool(PRICE_MARK.search(marks))
-            score += 0.5 * bool(_NOW.search(marks))
-            score -= 2.0 * bool(_OTHER.search(marks))
-        if node.tag in ("nav", "footer", "aside"):
+            score += (1.5 if level == 0 else 0.7) * bool(PRICE_MARK.search(marks)) + 0.5 * bool(_NOW.search(marks))
+            score -= 2.0 * bool(_OTHER.search(marks)) + 3.0 * (node.tag in _CROSSING or bool(_CROSSED.search(marks)))
+        if node.tag in _ASIDE:
             score -= 4
         elif _ELSEWHERE.search(marks):
             score -= 2.5
         node = node.getparent()
-    if heading is not None:
-        distance = seen.place - heading.place
-        score += 3.0 * max(0.0, 1 - abs(distance) / _FAR) if distance >= 0 else max(0.0, 1.5 - abs(distance) / 100)
-    if sight.buys:
-        nearest = min(abs(seen.place - buy.place) for buy in sight.buys)
-        score += 1.5 * max(0.0, 1 - nearest / 200)
-    if len(re.findall(r"\d+", seen.text)) > 4 or "%" in seen.text or re.search(r"\d\s*[/x×]\s*\w", seen.text):
-        score -= 1.5
-    if len(_LETTER.findall(seen.text)) > _MOST_LETTERS or _OTHER.search(seen.text.lower()):
-        score -= 2.0
     return score
 
 
@@ -181,59 +184,7 @@ def _is_elsewhere(node: "HtmlElement | None") -> bool:
     for _ in range(_LEVELS):
         if node is None or node.tag == "body":
             return False
-        if node.tag in ("nav", "footer", "aside") or _ELSEWHERE.search(marks_of(node)):
+        if node.tag in _ASIDE or _ELSEWHERE.search(marks_of(node)):
             return True
         node = node.getparent()
     return False
-
-
-def _note_codes(sight: Sight, source: Source, evidence: Evidence) -> None:
-    for seen in sight.codes:
-        if not _is_elsewhere(seen.node) and (code := _labelled(seen)) is not None:
-            evidence.note("sku", code, 0.96)
-            break
-    code = _from_address(source)
-    if code is not None:
-        evidence.note("productId", code, 0.5)
-        evidence.note("sku", code, 0.45)
-
-
-def _labelled(seen: Seen) -> str | None:
-    """The value behind a label: in the same text, the next element, or the next cell."""
-    label = CODE_LABEL.match(seen.text.lower())
-    if label is None:
-        return None
-    rest = seen.text[label.end() :].strip()
-    if rest:
-        return _code(rest)
-    node = seen.node
-    if len(node) and (code := _code(f"{node[0].text_content()[:80]} {(node[0].tail or '')[:80]}")):
-        return code
-    for _ in range(2):
-        tail = (node.tail or "").strip(" :\n\t\r")
-        if tail:
-            return _code(tail)
-        following = node.getnext()
-        if following is not None:
-            return _code(following.text_content()[:80])
-        node = node.getparent()
-        if node is None:
-            return None
-    return None
-
-
-def _code(text: str) -> str | None:
-    """A code at the beginning of a text: one word with a digit."""
-    found = _CODE.match(text.strip(" :#\u200e\u200f\xa0\n\t\r"))
-    return found[0].rstrip(".-_/") if found and re.search(r"\d", found[0]) else None
-
-
-def _from_address(source: Source) -> str | None:
-    """The number by which the address names the product: the last one of its path."""
-    path = urlsplit(source.url).path.rstrip("/")
-    for segment in reversed(path.split("/")):
-        words = re.split(r"[-_.,=]", segment)
-        for word in reversed(words):
-            if _IN_ADDRESS.fullmatch(word) and re.search(r"\d", word):
-                return word
-    return None

@@ -19,9 +19,13 @@ _BRANDS = (
     "//*[@itemprop='brand' or contains(@class, 'brand') or contains(@id, 'brand')]"
     "[not(ancestor::nav or ancestor::footer or ancestor::header)]"
 )
-_LABELS = "//*[self::th or self::dt or self::td or self::span or self::b or self::strong or self::li or self::div or self::p][string-length(text()) < 40]"
+_LABELS = (
+    "//*[self::th or self::dt or self::td or self::span or self::b or self::strong or self::li or self::div or self::p]"
+    "[string-length(text()) < 40]"
+)
 _RATINGS = (
-    "//*[@itemprop='ratingValue' or contains(@class, 'rating') or contains(@class, 'stars') or contains(@aria-label, ' out of ')]"
+    "//*[@itemprop='ratingValue' or contains(@class, 'rating') or contains(@class, 'stars')"
+    " or contains(@aria-label, ' out of ')]"
     "[not(ancestor::nav or ancestor::footer)]"
 )
 _TRAILS = (
@@ -97,7 +101,7 @@ def rating_in(node: "HtmlElement") -> "dict[str, JsonValue] | None":
         value, best = round(value * 5 / best, 2), 5.0
     if not 0 < value <= 5:
         return None
-    return {"ratingValue": value} | ({"bestRating": best} if best else {})
+    return {"ratingValue": value, "bestRating": best} if best else {"ratingValue": value}
 
 
 def _note_trail(source: Source, evidence: Evidence) -> None:

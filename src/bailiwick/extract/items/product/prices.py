@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 
 _MOST_CHARS = 200
+_APOSTROPHE = re.compile("(?<=\\d)['\u2019\u02bc](?=\\d{3})")
+"""Between thousands, in Switzerland."""
 _PLAIN = re.compile(r"^\d{1,12}(\.\d{1,4})?$")
 
 
@@ -22,7 +24,7 @@ def read_price(text: str, sign: str | None = None, *, is_plain: bool = False) ->
         return Price(text, sign)
     from price_parser import Price as Parsed
 
-    parsed = Parsed.fromstring(text, currency_hint=sign)
+    parsed = Parsed.fromstring(_APOSTROPHE.sub("", text), currency_hint=sign)
     if parsed.amount is None:
         return None
     amount = f"{parsed.amount:f}"

@@ -1,5 +1,7 @@
 """What a person sees on a page, gathered by one walk through its tree: prices, labels, buttons, headings."""
 
+# ruff: noqa: RUF001 - signs of currencies are Cyrillic, too
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -220,18 +220,23 @@ còn hàng
 CODE_LABEL = re.compile(
     r"""^\W*(?:
     sku | asin | upc\ code |
-    (?:\w+\ )?(?:item|product|catalog(?:ue)?|article|part|stock|style|listing|post|ad|order)\ ?(?:no\.?|number|nr\.?|\#|code|id) |
-    art(?:ikel)?\.?[\ -]?(?:nr|no|nummer|n°|nº)\.? | artikelnummer | bestell-?(?:nr|nummer)\.? | produkt-?(?:nr|nummer|id)\.? |
+    (?:\w+\ )?(?:item|product|catalog(?:ue)?|article|part|stock|style|listing|post|ad|order)\ ?
+        (?:no\.?|number|nr\.?|\#|code|id) |
+    art(?:ikel)?\.?[\ -]?(?:nr|no|nummer|n°|nº)\.? | artikelnummer | bestell-?(?:nr|nummer)\.? |
+    produkt-?(?:nr|nummer|id)\.? |
     r[ée]f(?:[ée]rence|erencia)?\.?(?:\ produit|\ du\ produit|\ article)? | referentie | riferimento |
     c[oó]d(?:igo|ice)?\.?(?:\ (?:de\ |do\ |del\ )?(?:produs|producto|produto|prodotto|articol[oi]))? |
-    k[oó]d(?:\ (?:produktu|tovaru|zboží|výrobku|proizvoda))? | (?:š|s)ifra(?:\ (?:artikla|izdelka|proizvoda))? | koda(?:\ izdelka)? |
-    objednac[ií]\ k[oó]d | katalogov[eé]\ (?:[čc][ií]slo) | nr\ (?:ref|kat|katalogowy|artykułu|produktu)\.? | cikksz[aá]m | termékkód |
+    k[oó]d(?:\ (?:produktu|tovaru|zboží|výrobku|proizvoda))? | (?:š|s)ifra(?:\ (?:artikla|izdelka|proizvoda))? |
+    koda(?:\ izdelka)? | objednac[ií]\ k[oó]d | katalogov[eé]\ (?:[čc][ií]slo) |
+    nr\ (?:ref|kat|katalogowy|artykułu|produktu)\.? | cikksz[aá]m | termékkód |
     tootekood | preces\ kods | prekės\ kodas | tuotekoodi | tuotenumero | varenummer | varenr\.? | artikkelnr\.? |
-    артикул | код(?:\ товара|\ продукта)? | 商品コード | 商品番号 | 品番 | 商品編號 | 商品编号 | 상품번호 | 상품코드 | 모델번호 | מק"ט | מק״ט | ürün\ kodu | stok\ kodu
+    артикул | код(?:\ товара|\ продукта)? | 商品コード | 商品番号 | 品番 | 商品編號 | 商品编号 |
+    상품번호 | 상품코드 | 모델번호 | מק"ט | מק״ט | ürün\ kodu | stok\ kodu
     )(?!\w)\s*[:：\#]?\s*""",
     re.X,
 )
 BRAND_LABEL = re.compile(
-    r"^\W*(?:brand|marke|hersteller|marque|marca|merk|märke|merkki|značka|výrobce|výrobca|producent|producător|blagovna znamka|"
+    r"^\W*(?:brand|marke|hersteller|marque|marca|merk|märke|merkki|značka|výrobce|výrobca|producent|producător|"
+    r"blagovna znamka|"
     r"gyártó|бренд|производитель|марка|виробник|ブランド|브랜드|品牌|מותג)\s*[:：]?\s*"
 )

@@ -1,0 +1,73 @@
+"""Products: what pages of shops hold now, and how their prices went."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Double,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    Numeric,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from bailiwick.db.tables.base import TIME, always, identity, metadata, moment
+
+products = Table(
+    "products",
+    metadata,
+    identity(),
+    always("domain_id", BigInteger),
+    always("path_hash", BigInteger),
+    always("position", Integer),
+    always("item_id", BigInteger),
+    always("product_name", Text),
+    Column("description", Text),
+    Column("price", Numeric),
+    Column("currency", Text),
+    Column("availability", Text),
+    Column("rating", Numeric(3, 2)),
+    Column("review_count", Integer),
+    Column("brand", Text),
+    Column("category", Text),
+    Column("sku", Text),
+    always("confidence", Double),
+    always("parser", Text),
+    always("parser_version", Integer),
+    always("content_hash", LargeBinary),
+    Column("metadata", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    moment("created_at"),
+    moment("updated_at"),
+    Column("gone_at", TIME),
+    UniqueConstraint("domain_id", "path_hash", "position", name="products_page_key"),
+    CheckConstraint("price >= 0", name="products_price_check"),
+    CheckConstraint("currency ~ '^[A-Z]{3}$'", name="products_currency_check"),
+    CheckConstraint("availability in ('in_stock', 'out_of_stock')", name="products_availability_check"),
+    CheckConstraint("rating between 0 and 5", name="products_rating_check"),
+    CheckConstraint("review_count >= 0", name="products_review_count_check"),
+    Index("products_name_idx", text('"left"(product_name, 100)')),
+    Index("products_price_idx", "price"),
+    Index("products_availability_idx", "availability", "price"),
+    Index("products_created_at_idx", "created_at"),
+    Index("products_brand_idx", text('"left"(brand, 100)')),
+    Index("products_category_idx", text('"left"(category, 100)')),
+)
+
+price_history = Table(
+    "price_history",
+    metadata,
+    identity(),
+    always("product_id", BigInteger),
+    Column("price", Numeric),
+    Column("currency", Text),
+    Column("availability", Text),
+    moment("seen_at"),
+    ForeignKeyConstraint(["product_id"], ["products.id"], name="price_history_product_fkey", ondelete="CASCADE"),
+    Index("price_history_product_idx", "product_id", "id"),
+)

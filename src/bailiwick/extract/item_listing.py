@@ -1,0 +1,91 @@
+"""Items for people: lists, one page's items with where they come from, what was refused, how a price went."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from pydantic import JsonValue
+from sqlalchemy import Connection, Row
+
+from bailiwick.extract.queue import SQL
+
+FIRST = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """An item of what a page holds now."""
+
+    id: int
+    domain: str
+    path: str
+    kind: str
+    position: int
+    data: Mapping[str, JsonValue]
+    fields: Mapping[str, float]
+    confidence: float
+    extractor: str
+    extractor_version: int
+    snapshot_id: int
+    first_seen_at: datetime
+    updated_at: datetime
+
+    @property
+    def title(self) -> str:
+        names = ("name", "headline", "title", "email", "telephone")
+        return next((text for name in names if isinstance(text := self.data.get(name), str)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedValue:
+    """A value that a page gives and the schema of its kind does not take."""
+
+    id: int
+    domain: str
+    path: str
+    kind: str
+    field: str | None
+    value: str
+    reason: str
+    extractor: str
+    extractor_version: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PriceAt:
+    seen_at: datetime
+    price: Decimal | None
+    currency: str | None
+    availability: str | None
+
+
+def items(
+    conn: Connection, domain_id: int | None, kind: str | None, *, limit: int, after: int = FIRST
+) -> list[FoundItem]:
+    """A page of them, in the order in which they were first found."""
+    values = {"domain_id": domain_id, "kind": kind, "after": after, "limit": limit}
+    return [_item(row) for row in conn.exec_driver_sql(SQL["items_after"], values)]
+
+
+def items_of_page(conn: Connection, domain_id: int, path_hash: int) -> list[FoundItem]:
+    """All items of what one page holds now."""
+    rows = conn.exec_driver_sql(SQL["items_of_page"], {"domain_id": domain_id, "path_hash": path_hash})
+    return [_item(row) for row in rows]
+
+
+def prices_of_page(conn: Connection, domain_id: int, path_hash: int, *, limit: int) -> list[PriceAt]:
+    """How the price and availability of a page's product went, the newest first."""
+    values = {"domain_id": domain_id, "path_hash": path_hash, "limit": limit}
+    return [PriceAt(*row) for row in conn.exec_driver_sql(SQL["prices_of_page"], values)]
+
+
+def rejects(conn: Connection, domain_id: int | None, *, limit: int, after: int = FIRST) -> list[RefusedValue]:
+    """A page of what was refused."""
+    values = {"domain_id": domain_id, "after": after, "limit": limit}
+    return [RefusedValue(*row) for row in conn.exec_driver_sql(SQL["rejects_after"], values)]
+
+
+def _item(row: "Row[tuple[object, ...]]") -> FoundItem:
+    return FoundItem(**row._mapping)  # noqa: SLF001 - how SQLAlchemy names it

@@ -11,7 +11,7 @@ INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format docs screenshots chaos bench-start bench-registry bench-sites bench-crawl bench-web \
-  bench-content bench-query constraints clean
+  bench-content bench-items bench-query constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench-web: $(VENV)/dev.stamp  ## Measure every page at a million domains, and 20
 
 bench-content: $(VENV)/dev.stamp  ## Measure the parse stage: content and relevance of stored pages; ARGS="--pages 300"
 	$(BIN)/python -m benchmarks.content $(ARGS)
+
+bench-items: $(VENV)/dev.stamp  ## Measure how fast products are extracted, beside extruct; ARGS="--rounds 3"
+	$(BIN)/python -m benchmarks.items $(ARGS)
 
 bench-query: $(VENV)/dev.stamp  ## Measure search and exports at a million pages; ARGS="search|export|all --keep DIR"
 	$(BIN)/python -m benchmarks.query $(or $(ARGS),all)

@@ -58,7 +58,7 @@ def test_every_score_has_a_band_also_between_two_decimals() -> None:
 
 
 def test_the_mark_is_stable_signed_and_moves_with_what_decides_parsing() -> None:
-    assert PLAIN.mark == -1383492912980904446
+    assert PLAIN.mark == 2120780788558670252
     assert PLAIN.model_copy(update={"title": "Other", "bands": DEFAULT_BANDS[::-1], "judge_threshold": 0.1}).mark == (
         PLAIN.mark
     )

@@ -10,7 +10,9 @@ from bailiwick.extract.linked_data import parse_linked_data
 if TYPE_CHECKING:
     from resiliparse.parse.html import DOMNode, HTMLTree
 
-_WANTED = "meta,link[rel],script[type],time[datetime],h1,img,[itemprop],base"
+TYPES = "schema:types"
+"""Under which the types that a page's markup names are kept with its other metadata."""
+_WANTED = "meta,link[rel],script[type],time[datetime],h1,img,[itemprop],[itemtype],[typeof],base"
 _MOST_ELEMENTS = 20_000
 _MOST_VALUE_CHARS = 4_000
 _MOST_SCRIPTS = 30
@@ -32,6 +34,8 @@ class Facts:
     images: list[str] = field(default_factory=list)
     times: list[tuple[str, bool]] = field(default_factory=list)
     """(datetime, whether it says that this is when the page was published)."""
+    types: list[str] = field(default_factory=list)
+    """Values of itemtype and typeof."""
     headline: str = ""
     canonical: str | None = None
     base_href: str | None = None
@@ -79,6 +83,12 @@ def _note(facts: Facts, node: "DOMNode") -> None:
         facts.headline = facts.headline or node.text[:_MOST_VALUE_CHARS]
     elif tag == "base":
         facts.base_href = facts.base_href or node.getattr("href")
+    _microdata(facts, node, tag)
+
+
+def _microdata(facts: Facts, node: "DOMNode", tag: str) -> None:
+    if given := node.getattr("itemtype") or node.getattr("typeof"):
+        facts.types.append(given[:200])
     name = node.getattr("itemprop")
     if name and tag != "script":
         facts.properties.append((name[:100], _value(name, node)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from bailiwick.extract.addresses import absolute
 from bailiwick.extract.clean import clean, clean_line
 from bailiwick.extract.dates import moment_of
-from bailiwick.extract.facts import Facts, gather
+from bailiwick.extract.facts import TYPES, Facts, gather
 from bailiwick.extract.hashing import Beside, content_hash
 from bailiwick.extract.languages import language_of
 from bailiwick.extract.limits import ContentLimits
@@ -23,6 +23,7 @@ _MUCH_MORE = 3
 _BOILERPLATE = ("nav", "header", "footer", "aside", "form", "dialog", "[role=navigation]", "[aria-hidden=true]")
 _TITLE_CHARS, _DESCRIPTION_CHARS, _AUTHOR_CHARS = 300, 1_000, 200
 _MOST_META, _META_CHARS = 40, 500
+_MOST_TYPES = 30
 _PUBLISHED_NAMES = (
     *("article:published_time", "datepublished", "citation_publication_date", "dcterms.created", "dc.date.issued"),
     *("parsely-pub-date", "publishdate", "pubdate", "dc.date", "date"),
@@ -149,6 +150,12 @@ def _kept_meta(facts: Facts, objects: list[LinkedObject]) -> dict[str, str]:
             key, value = clean_line(name, 100), clean_line(content, _META_CHARS)
             if key and value:
                 kept[key] = value
+    types = {kind for one in objects for kind in types_of(one)}
+    types.update(kind.rpartition("/")[2].rpartition(":")[2] for given in facts.types for kind in given.split())
+    if kept.get("og:type", "").lower().rpartition(":")[2] in ("product", "product.item"):
+        types.add("Product")
+    if types:
+        kept[TYPES] = ",".join(sorted(filter(str.isalnum, types))[:_MOST_TYPES])
     article = article_in(objects)
     if article is not None:
         kind = ",".join(sorted(types_of(article)))

@@ -24,6 +24,7 @@ Slug: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$"
 HostPattern: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)
 ]
+SchemaType: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z]+$", max_length=60)]
 Language: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
 
 # Scores are shown with two decimals, so that is how close two bands can lie (0.49 and 0.5).
@@ -135,6 +136,8 @@ class Profile(_Part):
     keywords: Mapping[Phrase, Weight] = Field(default_factory=dict, max_length=500)
     negative_keywords: Mapping[Phrase, Weight] = Field(default_factory=dict, max_length=500)
     examples: Examples = Examples()
+    types: tuple[SchemaType, ...] = Field((), max_length=50)
+    """Types of schema.org: a page whose markup names one is relevant, whatever its words and their language."""
     extractors: tuple[ItemKind, ...] = (ItemKind.ARTICLE,)
     """Kinds of items that are wanted."""
     markdown: MarkdownPolicy = MarkdownPolicy.RELEVANT
@@ -163,7 +166,7 @@ class Profile(_Part):
         rounded = round(score, 2)
         return next(band for band in self.bands if band.min - _EPSILON <= rounded <= band.max + _EPSILON)
 
-    @field_validator("extractors", "languages", "asset_hosts")
+    @field_validator("extractors", "languages", "asset_hosts", "types")
     @classmethod
     def _named_once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         _refuse_twice(given)
@@ -196,8 +199,10 @@ class Profile(_Part):
 
     @model_validator(mode="after")
     def _evidence_needs_a_topic(self) -> Self:
-        if self.topic is None and (self.keywords or self.negative_keywords or self.examples != Examples()):
-            raise ValueError("keywords and examples need a topic; without one everything is relevant")
+        if self.topic is None and (
+            self.keywords or self.negative_keywords or self.types or self.examples != Examples()
+        ):
+            raise ValueError("keywords, types and examples need a topic; without one everything is relevant")
         if self.topic is not None and not self.keywords:
             raise ValueError(
                 "a topic needs keywords: they are what is left where sentence embeddings are not installed"
@@ -206,7 +211,7 @@ class Profile(_Part):
 
 
 _DECIDE_PARSING = {
-    "topic", "relevance_threshold", "languages", "keywords", "negative_keywords", "examples",
+    "topic", "relevance_threshold", "languages", "types", "keywords", "negative_keywords", "examples",
     "extractors", "markdown", "images", "model",
 }  # fmt: skip
 

@@ -13,6 +13,8 @@ from bailiwick.model.profiles import Profile
 
 LocalJudge: TypeAlias = Callable[[Subject], Relevance]
 
+_SAID = 0.9
+"""How relevant a page is that says by its markup that it is what is wanted."""
 _SHOWN_WORDS = 4
 _SHOWN_CHARACTERS = 60
 
@@ -36,6 +38,7 @@ class _TopicJudge:
     def __init__(self, profile: Profile, meaning: Meaning | None) -> None:
         self._threshold, self._languages = profile.relevance_threshold, profile.languages
         self._keywords = Keywords(profile.keywords, profile.negative_keywords)
+        self._types = frozenset(profile.types)
         self._meaning = meaning
         self._weights = MEANING if meaning else KEYWORDS
         self._source = RelevanceSource.MEANING if meaning else RelevanceSource.KEYWORDS
@@ -47,10 +50,10 @@ class _TopicJudge:
         words = Words.of(subject)
         evidence = self._keywords.evidence(words)
         likeness = self._meaning.likeness(words) if self._meaning else None
-        score = self._weights.score(evidence, likeness)
-        return Relevance(
-            score, is_relevant=score >= self._threshold, reason=_reason(evidence, likeness), source=self._source
-        )
+        score, reason = self._weights.score(evidence, likeness), _reason(evidence, likeness)
+        if said := sorted(self._types & subject.types):
+            score, reason = max(score, _SAID), f"its markup says {', '.join(said)}; {reason}"
+        return Relevance(score, is_relevant=score >= self._threshold, reason=reason, source=self._source)
 
 
 def _reason(evidence: Evidence, likeness: Likeness | None) -> str:

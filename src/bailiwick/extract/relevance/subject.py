@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from bailiwick.extract.facts import TYPES
 from bailiwick.model.content import Content
 
 # A bounded amount of text a page: what a page is about is said early.
@@ -26,10 +27,13 @@ class Subject:
     description: str | None = None
     text: str = ""
     language: str | None = None
+    types: frozenset[str] = frozenset()
+    """Types of schema.org that its markup names."""
 
     @classmethod
     def of(cls, content: Content, url: str) -> "Subject":
-        return cls(url, content.title, content.description, content.text, content.language)
+        types = frozenset(filter(None, content.meta.get(TYPES, "").split(",")))
+        return cls(url, content.title, content.description, content.text, content.language, types)
 
 
 @dataclass(frozen=True, slots=True)

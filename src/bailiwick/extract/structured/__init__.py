@@ -18,6 +18,6 @@ def read_things(tree: "HtmlElement", html: str, base_url: str) -> list[Thing]:
     found = read_json_ld(tree) if "ld+json" in html else []
     if "itemscope" in html:
         found += read_microdata(tree, base_url)
-    if "typeof" in html or "vocab=" in html:
+    if any(f"{space}typeof=" in html for space in " \n\t"):  # scripts have the word alone
         found += read_rdfa(tree, base_url)
     return found

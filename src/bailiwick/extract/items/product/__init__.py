@@ -5,6 +5,7 @@ from bailiwick.extract.items.product.evidence import Evidence
 from bailiwick.extract.items.product.looks import read_looks
 from bailiwick.extract.items.product.markup import read_markup, read_meta
 from bailiwick.extract.items.product.parts import note_parts
+from bailiwick.extract.items.product.sight import look_at
 from bailiwick.extract.items.source import Source
 from bailiwick.model.items import Gathered, ItemKind
 
@@ -16,8 +17,9 @@ def products_of(source: Source) -> Gathered:
     evidence = Evidence()
     read_markup(source, evidence)
     read_meta(source, evidence)
-    read_looks(source, evidence)
+    sight = look_at(source.tree)
+    read_looks(sight, source, evidence)
     if not evidence.is_product:
         return Gathered()
-    note_parts(source, evidence)
+    note_parts(sight, source, evidence)
     return checked(ItemKind.PRODUCT, evidence.values | {"url": source.url}, evidence.sure, MAKER)

@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from bailiwick.extract.clean import clean_line
 from bailiwick.extract.items.product.codes import note_codes
 from bailiwick.extract.items.product.evidence import Evidence
 from bailiwick.extract.items.product.prices import Price, read_price
-from bailiwick.extract.items.product.sight import PRICE_MARK, Seen, Sight, look_at, marks_of
+from bailiwick.extract.items.product.sight import PRICE_MARK, Seen, Sight, marks_of
 from bailiwick.extract.items.product.words import IN_STOCK, OUT_OF_STOCK
 from bailiwick.extract.items.source import Source
 from bailiwick.model.currencies import currency_of
@@ -41,11 +41,11 @@ _MOST_LETTERS = 14
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def read_looks(source: Source, evidence: Evidence) -> None:
+def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     """Note what can be seen. A page without markup is a product if it has one heading, a price and a way to buy it."""
-    sight = look_at(source.tree)
     heading = sight.headings[0] if sight.headings else None
-    best = _best_price(sight, heading)
+    priced = [(seen, price) for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) > 0]
+    best = _best_price(priced, sight, heading)
     if not evidence.is_product and heading is not None:
         is_sold = best is not None and bool(sight.buys) and not best.is_listed
         was_sold = (
@@ -58,9 +58,12 @@ def read_looks(source: Source, evidence: Evidence) -> None:
         evidence.note("name", clean_line(heading.text, 500), 0.7)
     evidence.note("name", clean_line(source.content.title, 500), 0.4)
     if best is not None:
-        _note_price(best, sight, source, evidence)
+        _note_price(best, priced, source, evidence)
     _note_stock(sight, heading, evidence)
     note_codes([seen for seen in sight.codes if not _is_elsewhere(seen.node)], source, evidence)
+
+
+Priced: TypeAlias = list[tuple[Seen, Price]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,8 @@ class _Tag:
     """One of many in elements of the same kind: a list of products."""
 
 
-def _best_price(sight: Sight, heading: Seen | None) -> _Tag | None:
+def _best_price(priced: Priced, sight: Sight, heading: Seen | None) -> _Tag | None:
     """The most prominent price."""
-    priced = [(seen, price) for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) > 0]
     times = Counter(price.amount for _, price in priced)
     amounts: dict[tuple[str, str], set[str]] = {}
     for seen, price in priced:
@@ -94,11 +96,11 @@ def _kind(seen: Seen) -> tuple[str, str]:
     return seen.node.tag, seen.node.get("class", "")
 
 
-def _note_price(best: _Tag, sight: Sight, source: Source, evidence: Evidence) -> None:
+def _note_price(best: _Tag, priced: Priced, source: Source, evidence: Evidence) -> None:
     """What is seen, where no markup says it, or where the markup's price is crossed out in favour of a lower one."""
     price, said = best.price, evidence.text("price")
     sure = min(0.75, 0.45 + best.score / 20)
-    if said and float(price.amount) < float(said) and _is_crossed_out(said, sight):
+    if said and float(price.amount) < float(said) and _is_crossed_out(said, priced):
         evidence.note("regularPrice", said, sure)
         evidence.put("price", price.amount, sure)
     else:
@@ -108,9 +110,9 @@ def _note_price(best: _Tag, sight: Sight, source: Source, evidence: Evidence) ->
         evidence.note("currency", currency_of(price.sign, source.host), sure)
 
 
-def _is_crossed_out(amount: str, sight: Sight) -> bool:
+def _is_crossed_out(amount: str, priced: Priced) -> bool:
     """Whether it is seen as an old price, and only as such."""
-    same = [seen for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) == float(amount)]
+    same = [seen for seen, price in priced if float(price.amount) == float(amount)]
     narrow = [seen for seen in same if len(_NUMBER.findall(seen.text)) <= 3]
     return bool(narrow) and all(_is_old(seen.node) for seen in narrow)
 

@@ -7,57 +7,44 @@ from pydantic import JsonValue
 
 from bailiwick.extract.clean import clean_line
 from bailiwick.extract.items.product.evidence import Evidence
+from bailiwick.extract.items.product.sight import Sight
 from bailiwick.extract.items.product.words import BRAND_LABEL
 from bailiwick.extract.items.source import Source
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_LOOKED_AT = 5
 _MOST_TEXT = 400
-_BRANDS = (
-    "//*[@itemprop='brand' or contains(@class, 'brand') or contains(@id, 'brand')]"
-    "[not(ancestor::nav or ancestor::footer or ancestor::header)]"
-)
-_LABELS = (
-    "//*[self::th or self::dt or self::td or self::span or self::b or self::strong or self::li or self::div or self::p]"
-    "[string-length(text()) < 40]"
-)
-_RATINGS = (
-    "//*[@itemprop='ratingValue' or contains(@class, 'rating') or contains(@class, 'stars')"
-    " or contains(@aria-label, ' out of ')]"
-    "[not(ancestor::nav or ancestor::footer)]"
-)
-_TRAILS = (
-    "//*[contains(translate(@class, 'BC', 'bc'), 'breadcrumb') or contains(translate(@id, 'BC', 'bc'), 'breadcrumb')"
-    " or contains(translate(@aria-label, 'B', 'b'), 'breadcrumb')]"
-)
 
 
-def note_parts(source: Source, evidence: Evidence) -> None:
+def note_parts(sight: Sight, source: Source, evidence: Evidence) -> None:
     """Note what no markup has told yet."""
     if "brand" not in evidence.values:
-        _note_brand(source, evidence)
+        _note_brand(sight, evidence)
     if "aggregateRating" not in evidence.values:
-        _note_rating(source, evidence)
+        _note_rating(sight, evidence)
     if "breadcrumbs" not in evidence.values:
-        _note_trail(source, evidence)
+        _note_trail(sight, source, evidence)
     trail = evidence.values.get("breadcrumbs")
     if isinstance(trail, list) and trail:
         _note_category(trail, evidence)
 
 
-def _note_brand(source: Source, evidence: Evidence) -> None:
-    for node in source.tree.xpath(_LABELS):
-        label = BRAND_LABEL.match((node.text or "").strip().lower())
-        if label is not None and (name := _behind(node, label.end())):
+def _note_brand(sight: Sight, evidence: Evidence) -> None:
+    for seen in sight.brand_labels:
+        label = BRAND_LABEL.match(seen.text)
+        if label is not None and not _is_aside(seen.node) and (name := _behind(seen.node, label.end())):
             evidence.note("brand", {"name": name}, 0.7)
             return
-    for node in source.tree.xpath(_BRANDS)[:_LOOKED_AT]:
-        name = brand_in(node)
+    for seen in sight.brands:
+        name = brand_in(seen.node) if not _is_aside(seen.node) else None
         if name is not None:
             evidence.note("brand", {"name": name}, 0.55)
             return
+
+
+def _is_aside(node: "HtmlElement") -> bool:
+    return any(above.tag in ("nav", "footer", "header") for above in node.iterancestors())
 
 
 def _behind(node: "HtmlElement", end: int) -> str | None:
@@ -79,9 +66,9 @@ def brand_in(node: "HtmlElement") -> str | None:
     return clean_line(name, 200)
 
 
-def _note_rating(source: Source, evidence: Evidence) -> None:
-    for node in source.tree.xpath(_RATINGS)[:_LOOKED_AT]:
-        rating = rating_in(node)
+def _note_rating(sight: Sight, evidence: Evidence) -> None:
+    for seen in sight.ratings:
+        rating = rating_in(seen.node) if not _is_aside(seen.node) else None
         if rating is not None:
             evidence.note("aggregateRating", rating, 0.6)
             return
@@ -104,9 +91,9 @@ def rating_in(node: "HtmlElement") -> "dict[str, JsonValue] | None":
     return {"ratingValue": value, "bestRating": best} if best else {"ratingValue": value}
 
 
-def _note_trail(source: Source, evidence: Evidence) -> None:
-    for node in source.tree.xpath(_TRAILS)[:_LOOKED_AT]:
-        links = trail_in(node, source.base_url)
+def _note_trail(sight: Sight, source: Source, evidence: Evidence) -> None:
+    for seen in sight.trails:
+        links = trail_in(seen.node, source.base_url)
         if len(links) >= 2:
             evidence.note("breadcrumbs", list(links), 0.75)
             return

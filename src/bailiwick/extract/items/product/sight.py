@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bailiwick.extract.items.product.words import BUY, BUY_MARK, CODE_LABEL, IN_STOCK, OUT_OF_STOCK
+from bailiwick.extract.items.product.words import (
+    BRAND_LABEL,
+    BUY,
+    BUY_MARK,
+    CODE_LABEL,
+    IN_STOCK,
+    OUT_OF_STOCK,
+    says_something,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -18,6 +26,7 @@ _SHORT_CHARS = 60
 _LONG_CHARS = 300
 _SIGN_CHARS = 8
 _MOST_OF_A_KIND = 400
+_MOST_PARTS = 8
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "select", "textarea"})
 PRICE_MARK = re.compile(r"pri[cx]|preis|preci?o|prezzo|cena|cijena|цена|amount|betrag|hinta|pris\b|kaina")
 _MONEY = re.compile(
@@ -26,6 +35,14 @@ _MONEY = re.compile(
     re.X,
 )
 _DIGIT = re.compile(r"\d")
+_CALLED = {
+    "price": PRICE_MARK,
+    "buy": BUY_MARK,
+    "brand": re.compile("brand"),
+    "rating": re.compile("rating|stars"),
+    "trail": re.compile("bread-?_?crumb"),
+}
+Key = tuple[str | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +62,37 @@ class Sight:
     buys: list[Seen] = field(default_factory=list)
     stocks: list[Seen] = field(default_factory=list)
     """Words for being there or not, in texts so short that they say nothing else."""
+    brands: list[Seen] = field(default_factory=list)
+    brand_labels: list[Seen] = field(default_factory=list)
+    ratings: list[Seen] = field(default_factory=list)
+    trails: list[Seen] = field(default_factory=list)
     elements: int = 0
 
 
 def look_at(tree: "HtmlElement") -> Sight:
     """One walk; what cannot be seen is not looked at."""
     sight = Sight()
-    told: dict[str, tuple[bool, bool]] = {"  ": (False, False)}
+    told: dict[Key, frozenset[str]] = {(None, None, None): frozenset()}
     for place, node in enumerate(visible(tree)):
         sight.elements = place
-        marks = marks_of(node)
-        if marks not in told:  # the same few classes come again and again
-            told[marks] = (bool(PRICE_MARK.search(marks)), bool(BUY_MARK.search(marks)))
-        is_price, is_buy = told[marks]
-        if node.tag == "h1" and (heading := _text(node, 300)):
+        get = node.get
+        key = (get("class"), get("id"), get("itemprop"))
+        called = told.get(key)
+        if called is None:  # the same few classes come again and again
+            marks = marks_of(node)
+            called = told[key] = frozenset(name for name, mark in _CALLED.items() if mark.search(marks))
+        if called:
+            _note_called(sight, node, place, called)
+        tag = node.tag
+        if tag in ("button", "input") and "buy" not in called:
+            _note_button(sight, node, place)
+        elif tag == "h1" and (heading := _text(node, 300)):
             _add(sight.headings, node, place, heading)
-        if is_price:
-            _note_marked(sight, node, place)
-        if is_buy or node.tag in ("button", "input"):
-            _note_button(sight, node, place, is_buy=is_buy)
         text = node.text
         if text and not text.isspace():
             _note_text(sight, node, place, " ".join(text[:_LONG_CHARS].split()))
+        if (label := get("aria-label")) is not None:
+            _note_label(sight, node, place, label.lower())
     return sight
 
 
@@ -74,6 +100,25 @@ def marks_of(node: "HtmlElement") -> str:
     """What its author calls it, in lower case."""
     get = node.get
     return f"{get('class', '')} {get('id', '')} {get('itemprop', '')}".lower()
+
+
+def _note_called(sight: Sight, node: "HtmlElement", place: int, called: frozenset[str]) -> None:
+    """By what it is called."""
+    if "price" in called:
+        _note_marked(sight, node, place)
+    if "buy" in called:
+        _add(sight.buys, node, place, _button_text(node))
+    for name, found in (("brand", sight.brands), ("rating", sight.ratings), ("trail", sight.trails)):
+        if name in called and len(found) < _MOST_PARTS:
+            found.append(Seen(node, place, ""))
+
+
+def _note_label(sight: Sight, node: "HtmlElement", place: int, label: str) -> None:
+    """By what it is called for people who cannot see it."""
+    if "breadcrumb" in label:
+        _add(sight.trails, node, place, "")
+    elif " out of " in label:
+        _add(sight.ratings, node, place, "")
 
 
 def _note_marked(sight: Sight, node: "HtmlElement", place: int) -> None:
@@ -104,25 +149,34 @@ def _note_text(sight: Sight, node: "HtmlElement", place: int, text: str) -> None
         _add(sight.codes, node, place, text[:200])
     if len(text) > _SHORT_CHARS:
         return
-    if _DIGIT.search(text):
-        whole = _text(node, _SHORT_CHARS + 1)
-        if len(whole) <= _SHORT_CHARS and _MONEY.search(whole.lower()):
-            _add(sight.prices, node, place, whole)
-    elif BUY.search(low):
+    if BRAND_LABEL.match(low):
+        _add(sight.brand_labels, node, place, low)
+    if _DIGIT.search(text) or len(text) <= _SIGN_CHARS:
+        _note_money(sight, node, place, low)
+    if says_something(low):
+        if OUT_OF_STOCK.search(low) or IN_STOCK.search(low):
+            _add(sight.stocks, node, place, low)
+        elif BUY.search(low) and not _DIGIT.search(low):
+            _add(sight.buys, node, place, text)
+
+
+def _note_money(sight: Sight, node: "HtmlElement", place: int, low: str) -> None:
+    """An amount with its sign, or a sign whose amount stands in another element."""
+    if not _DIGIT.search(low):
+        node = node.getparent() if _MONEY.search(low) else None
+    whole = _text(node, _SHORT_CHARS + 1) if node is not None else ""
+    if len(whole) <= _SHORT_CHARS and _DIGIT.search(whole) and _MONEY.search(whole.lower()):
+        _add(sight.prices, node, place, whole)
+
+
+def _note_button(sight: Sight, node: "HtmlElement", place: int) -> None:
+    text = _button_text(node)
+    if BUY.search(text.lower()) or BUY_MARK.search(node.get("name", "").lower()):
         _add(sight.buys, node, place, text)
-    elif len(text) <= _SIGN_CHARS and _MONEY.search(low):  # a sign whose amount stands in another element
-        parent = node.getparent()
-        whole = _text(parent, _SHORT_CHARS + 1) if parent is not None else ""
-        if len(whole) <= _SHORT_CHARS and _DIGIT.search(whole):
-            _add(sight.prices, parent, place, whole)
-    if OUT_OF_STOCK.search(low) or IN_STOCK.search(low):
-        _add(sight.stocks, node, place, low)
 
 
-def _note_button(sight: Sight, node: "HtmlElement", place: int, *, is_buy: bool) -> None:
-    text = node.get("value") or node.get("aria-label") or node.get("title") or _text(node, 80)
-    if is_buy or BUY.search(text[:80].lower()) or BUY_MARK.search(node.get("name", "").lower()):
-        _add(sight.buys, node, place, text[:80])
+def _button_text(node: "HtmlElement") -> str:
+    return str(node.get("value") or node.get("aria-label") or node.get("title") or _text(node, 80))[:80]
 
 
 def _with_sign(node: "HtmlElement", text: str) -> "tuple[HtmlElement, str]":

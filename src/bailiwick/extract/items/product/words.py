@@ -217,6 +217,20 @@ stokta
 còn hàng
 """)
 )
+_SAID = re.compile("|".join(words.pattern for words in (BUY, OUT_OF_STOCK, IN_STOCK)))
+_KEYS = frozenset(
+    max(re.findall(r"\w+", phrase), key=len) for phrase in re.sub(r"\\(.)", r"\1", _SAID.pattern).split("|")
+)
+_STOPS = str.maketrans(dict.fromkeys(".,:;!?()[]|/-–—·*+'\"", " "))
+
+
+def says_something(text: str) -> bool:
+    """Whether any of these phrases may be in it: a quick look for their longest words, for most texts say nothing."""
+    if not _KEYS.isdisjoint(text.translate(_STOPS).split()):
+        return _SAID.search(text) is not None
+    return text > "\u2e80" and _SAID.search(text) is not None  # written without spaces
+
+
 CODE_LABEL = re.compile(
     r"""^\W*(?:
     sku | asin | upc\ code |

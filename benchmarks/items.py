@@ -1,0 +1,97 @@
+"""How fast items are extracted, beside the libraries alone. `make bench-items`.
+
+Pages of the public products suite (half a megabyte each): everything that the profile `products` makes of one, from its
+bytes to the answer that a child process sends: content, relevance, products. In the same run, on the same core: extruct
+alone, with all of its syntaxes, and with those that we use; and content alone. Pages per CPU-second, best and all.
+"""
+
+import argparse
+import cProfile
+import json
+import pstats
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.quality.products import ShopPage, shop_pages
+from tests.suites import suite_path
+
+from bailiwick.extract.content import ContentLimits, read_content
+from bailiwick.extract.page import Body, PageExtractor
+from bailiwick.extract.wire import pack_answer
+from bailiwick.model.content import Relevance, RelevanceSource
+
+WANTED = 40
+HTML = "text/html; charset=utf-8"
+LIMITS = ContentLimits()
+RELEVANT = Relevance(1.0, True, "for the benchmark", RelevanceSource.ALL)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How fast items are extracted.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--profile", action="store_true", help="Print where the time goes.")
+    parser.add_argument("--out", type=Path, help="Write the samples here.")
+    options = parser.parse_args()
+    folder = suite_path("products")
+    if folder is None:
+        raise SystemExit("the products suite is not found")
+    pages = list(shop_pages(folder))
+    size = sum(len(page.body) for page in pages) / len(pages)
+    print(f"{len(pages)} pages of {size / 1000:.0f} KB; wanted: {WANTED} pages a CPU-second")
+    works = {
+        "everything": everything(),
+        "content alone": content,
+        "extruct, all": extruct_all,
+        "extruct, ours": extruct_ours,
+    }
+    rates = {name: [] for name in works}
+    for _ in range(options.rounds):
+        for name, work in works.items():
+            rates[name].append(len(pages) / seconds(pages, work))
+    for name, found in rates.items():
+        ratio = max(found) / max(rates["extruct, all"])
+        print(
+            f"{name:16} {max(found):8.1f}  {ratio:5.2f} of extruct  "
+            + " ".join(f"{rate:.1f}" for rate in sorted(found))
+        )
+    if options.profile:
+        with cProfile.Profile() as profile:
+            seconds(pages, works["everything"])
+        pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+    if options.out:
+        told = {"pages": len(pages), "bytes": round(size), "rates": rates}
+        options.out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def everything() -> Callable[[ShopPage], object]:
+    extractor = PageExtractor(None, LIMITS)
+    return lambda page: pack_answer(extractor.extract(Body(page.body, HTML, page.url, "products", relevance=RELEVANT)))
+
+
+def content(page: ShopPage) -> object:
+    return read_content(page.body, HTML, page.url, LIMITS)
+
+
+def extruct_all(page: ShopPage) -> object:
+    import extruct
+
+    return extruct.extract(page.body, base_url=page.url, encoding="utf-8", errors="ignore")
+
+
+def extruct_ours(page: ShopPage) -> object:
+    import extruct
+
+    syntaxes = ["json-ld", "microdata", "opengraph"]
+    return extruct.extract(page.body, base_url=page.url, encoding="utf-8", errors="ignore", syntaxes=syntaxes)
+
+
+def seconds(pages: list[ShopPage], work: Callable[[ShopPage], object]) -> float:
+    start = time.process_time()
+    for page in pages:
+        work(page)
+    return time.process_time() - start
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,9 @@
 """Pages with content and their search documents, made by SQL: what `benchmarks/query.py` looks at.
 
 Texts are made of 4,000 paragraphs whose words follow Zipf's law: word n comes in proportion to 1 / n, of 50,000. A page
-is a title, two paragraphs and one word of its own. The vectors are put together as `replace` would make them.
+is a title, two paragraphs and one word of its own. The vectors are put together as `replace` would make them. One in so
+many documents is a product with a price (from 1 to 10,000, as many below 100 as above), a brand and a category; four of
+five are in stock.
 """
 
 import random
@@ -51,14 +53,17 @@ select domain_id, path_hash, body_hash, 'parsed', id, content_hash, 1, 'general'
 """
 _DOCUMENTS = """
 insert into search_documents
-    (domain_id, path_hash, kind, position, snapshot_id, title, language, is_relevant, at, terms)
-select s.domain_id, s.path_hash, case when s.simhash % 8 = 0 then 'product' else 'page' end, 0, s.id, s.title,
-       s.language, s.is_relevant, s.first_seen_at,
+    (domain_id, path_hash, kind, position, snapshot_id, title, language, is_relevant, at, price, currency, availability,
+     brand, category, terms)
+select s.domain_id, s.path_hash, o.kind, 0, s.id, s.title, s.language, s.is_relevant, s.first_seen_at, o.price,
+       case when o.price is not null then 'EUR' end, o.availability, o.brand, o.category,
        setweight(t.title_terms, 'A') || setweight(a.terms, 'D') || setweight(b.terms, 'D')
        || array_to_tsvector(array_cat(
               array(select chr(2) || word from unnest(tsvector_to_array(t.title_terms)) as word),
               array_remove(array['own' || s.simhash, chr(1) || 'd' || s.domain_id,
-                  chr(1) || 'k' || case when s.simhash % 8 = 0 then 'product' else 'page' end,
+                  chr(1) || 'k' || o.kind, case when o.availability = 'in_stock' then chr(1) || 'a' end,
+                  chr(1) || 'p' || floor(5 * log(o.price))::int, chr(1) || 'b' || lower(o.brand),
+                  chr(1) || 'c' || lower(o.category), case when o.price is not null then chr(1) || 'uEUR' end,
                   chr(1) || 'l' || s.language, case when s.is_relevant then chr(1) || 'r' end,
                   chr(1) || to_char(s.first_seen_at at time zone 'utc', '"y"YYYY'),
                   chr(1) || to_char(s.first_seen_at at time zone 'utc', '"m"YYYYMM'),
@@ -69,6 +74,14 @@ from page_snapshots as s
 join paragraphs as a on a.nr = s.simhash % :k
 join paragraphs as b on b.nr = (s.simhash * 31 / 7) % :k
 join paragraphs as t on t.nr = (s.simhash * 17 / 3) % :k
+cross join lateral (select s.simhash % :every = 0 as is_product, (s.simhash * 7907 % 100003) / 100003.0 as at) as x
+cross join lateral (
+    select case when is_product then 'product' else 'page' end as kind,
+           case when is_product then round(power(10, 4 * at), 2) end as price,
+           case when is_product then case when s.simhash % 5 = 0 then 'out_of_stock' else 'in_stock' end end
+               as availability,
+           case when is_product then 'Brand ' || floor(exp(ln(2000.0) * (s.simhash * 31 % 9973) / 9973.0)) end as brand,
+           case when is_product then 'Category ' || s.simhash % 211 end as category) as o
 order by s.domain_id, s.path_hash
 """
 
@@ -83,7 +96,8 @@ def word(rank: int) -> str:
             return f"{letters}k"
 
 
-def fill(database: Database, pages: int) -> None:
+def fill(database: Database, pages: int, *, every: int) -> None:
+    """One document in `every` is a product."""
     started = time.perf_counter()
 
     def done(what: str) -> None:
@@ -106,7 +120,7 @@ def fill(database: Database, pages: int) -> None:
         )
         raw.execute("analyze paragraphs")
         raw.execute("drop index search_documents_terms_idx")
-    values = {"n": pages, "domains": DOMAINS, "k": PARAGRAPHS}
+    values = {"n": pages, "domains": DOMAINS, "k": PARAGRAPHS, "every": every}
     for what, sql in (("pages", _PAGES), ("snapshots", _SNAPSHOTS), ("parses", _PARSES), ("documents", _DOCUMENTS)):
         with database.bare() as conn:
             conn.execute(text("set local synchronous_commit = off"))

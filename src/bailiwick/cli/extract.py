@@ -118,6 +118,7 @@ def _facts(found: "Extracted | Unread", url: str) -> dict[str, JsonValue]:
         else None,
         "markdown": found.markdown,
         "items": [{name: _plain(value) for name, value in asdict(item).items()} for item in found.items],
+        "rejects": [{name: _plain(value) for name, value in asdict(reject).items()} for reject in found.rejects],
     }
 
 
@@ -155,7 +156,13 @@ def _show(found: "Extracted") -> None:
         click.echo(f"{click.style(item.kind.ljust(12), bold=True)}  confidence {item.confidence:.2f}, {item.extractor}")
         for name, data in item.data.items():
             text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-            click.echo(f"              {name}: {printable(text[:200])}")
+            sure = f"{item.fields[name]:.2f}" if name in item.fields else ""
+            click.echo(f"        {sure.rjust(4)}  {name}: {printable(' '.join(text.split())[:200])}")
+    for reject in found.rejects:
+        what = f"{reject.kind} {reject.field or ''}".strip()
+        click.echo(
+            f"{click.style('refused'.ljust(12), bold=True)}  {what} {printable(reject.value[:60])!r}: {reject.why}"
+        )
     shown = found.markdown if found.markdown is not None else content.text
     click.echo("")
     click.echo("\n".join(printable(line) for line in shown[:_SHOWN_CHARS].splitlines()))

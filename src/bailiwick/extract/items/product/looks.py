@@ -36,6 +36,7 @@ _NUMBER, _SHARE = re.compile(r"\d+"), re.compile("%|\\d\\s*[/x\u00d7]\\s*\\w")
 _MANY_ALIKE = 6
 _FAR = 400
 _JUST_ABOVE = 50
+_BESIDE = 12
 _LEAST = 2.0
 _MOST_LETTERS = 14
 _LETTER = re.compile(r"[^\W\d_]")
@@ -57,6 +58,7 @@ def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     if heading is not None:
         evidence.note("name", clean_line(heading.text, 500), 0.7)
     evidence.note("name", clean_line(source.content.title, 500), 0.4)
+    evidence.note("description", source.content.description, 0.5)
     if best is not None:
         _note_price(best, priced, source, evidence)
     _note_stock(sight, heading, evidence)
@@ -106,8 +108,15 @@ def _note_price(best: _Tag, priced: Priced, source: Source, evidence: Evidence) 
     else:
         evidence.note("price", price.amount, sure)
     if not said:
+        evidence.note("regularPrice", _old_price(best, priced), sure - 0.1)
         evidence.note("currencyRaw", price.sign, sure)
         evidence.note("currency", currency_of(price.sign, source.host), sure)
+
+
+def _old_price(best: _Tag, priced: Priced) -> str | None:
+    """A higher price that is crossed out beside this one."""
+    beside = [price for seen, price in priced if abs(seen.place - best.seen.place) <= _BESIDE and _is_old(seen.node)]
+    return next((price.amount for price in beside if float(price.amount) > float(best.price.amount)), None)
 
 
 def _is_crossed_out(amount: str, priced: Priced) -> bool:

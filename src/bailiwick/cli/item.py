@@ -4,7 +4,7 @@ import json
 
 import click
 
-from bailiwick.base.errors import NotFoundError
+from bailiwick.base.errors import NotFoundError, UsageError
 from bailiwick.cli.acting import find_named
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more
 from bailiwick.cli.output import Row, printable, show_rows, stamp
@@ -15,7 +15,7 @@ from bailiwick.model.urls import PageUrl, UrlRules, hash_of
 
 _SHOWN_CHARS = 200
 _domain_option = click.option("--domain", metavar="D", help="Only of this domain.")
-_after_option = click.option("--after", type=int, default=0, metavar="ID", help="Go on after this one.")
+_FIRST = ":0"
 
 
 @click.group()
@@ -26,22 +26,30 @@ def item() -> None:
 @item.command("list")
 @click.option("--kind", type=click.Choice([kind.value for kind in ItemKind]), help="Only items of this kind.")
 @_domain_option
-@_after_option
+@click.option("--after", default=_FIRST, metavar="KIND:ID", help="Go on after this one.")
 @limit_option
 @json_option
 @click.pass_context
 @pass_session
 def list_items(
-    session: Session, ctx: click.Context, *, kind: str | None, domain: str | None, after: int, limit: int, as_json: bool
+    session: Session, ctx: click.Context, *, kind: str | None, domain: str | None, after: str, limit: int, as_json: bool
 ) -> None:
-    """List items of what pages hold now, in the order in which they were found."""
+    """List items of what pages hold now, by kind and in the order in which they were found."""
+    cursor = _cursor(after)
     app = session.app
     with app.database.read() as conn:
         domain_id = find_named(conn, domain, app).id if domain else None
-        found = item_listing.items(conn, domain_id, kind, limit=limit, after=after)
+        found = item_listing.items(conn, domain_id, kind, limit=limit, after=cursor)
     rows = [_row(one) for one in found]
     show_rows(rows, ("kind", "title", "confidence", "page"), as_json=as_json, empty="there are no items")
-    say_more(session, ctx, rows, "id")
+    say_more(session, ctx, rows, "cursor")
+
+
+def _cursor(text: str) -> item_listing.Cursor:
+    kind, _, number = text.rpartition(":")
+    if not number.isascii() or not number.isdigit() or len(number) > 18:
+        raise UsageError(f"{text!r} is no place in the list", hint="--after product:1234, as the list says at its end")
+    return kind, int(number)
 
 
 @item.command("show")
@@ -70,7 +78,7 @@ def show_items(session: Session, *, url: str, as_json: bool) -> None:
 
 @item.command("rejects")
 @_domain_option
-@_after_option
+@click.option("--after", type=int, default=0, metavar="ID", help="Go on after this one.")
 @limit_option
 @json_option
 @click.pass_context
@@ -104,6 +112,7 @@ def list_rejects(
 def _row(one: FoundItem) -> Row:
     return {
         "id": one.id,
+        "cursor": f"{one.kind}:{one.id}",
         "kind": one.kind,
         "title": one.title,
         "confidence": one.confidence,

@@ -26,6 +26,7 @@ from bailiwick.model.search import (
 )
 
 _KINDS = (PAGE, *(kind.value for kind in ItemKind))
+_HIGHEST = 10**15
 _FEED_SECONDS = 5.0
 """Longest time that a search spends on what came in since the last one."""
 
@@ -45,7 +46,7 @@ class PriceRange(click.ParamType[tuple[Decimal | None, Decimal | None]]):
         except InvalidOperation:
             first = last = None
         ends = [end for end in (first, last) if end is not None]
-        if not ends or any(not end.is_finite() or end < 0 for end in ends) or ends != sorted(ends):
+        if not ends or any(not end.is_finite() or not 0 <= end <= _HIGHEST for end in ends) or ends != sorted(ends):
             self.fail(f"{value!r} is no range of prices: write 10..100, 10.. or ..100", param, ctx)
         return first, last
 

@@ -8,9 +8,13 @@ from decimal import Decimal
 from pydantic import JsonValue
 from sqlalchemy import Connection, Row
 
+from bailiwick.db.sql import by_index
 from bailiwick.extract.queue import SQL
 
-FIRST = 0
+Cursor = tuple[str, int]
+"""The kind and id to go on after."""
+FIRST: Cursor = ("", 0)
+_LAST_KIND = "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,14 @@ class PriceAt:
 
 
 def items(
-    conn: Connection, domain_id: int | None, kind: str | None, *, limit: int, after: int = FIRST
+    conn: Connection, domain_id: int | None, kind: str | None, *, limit: int, after: Cursor = FIRST
 ) -> list[FoundItem]:
-    """A page of them, in the order in which they were first found."""
-    values = {"domain_id": domain_id, "kind": kind, "after": after, "limit": limit}
-    return [_item(row) for row in conn.exec_driver_sql(SQL["items_after"], values)]
+    """A page of them, by kind, and in the order in which they were first found."""
+    by_index(conn)
+    after_kind, after_id = max(after, (kind, 0)) if kind else after
+    values = {"after_kind": after_kind, "after_id": after_id, "last_kind": kind or _LAST_KIND, "limit": limit}
+    name = "items_after" if domain_id is None else "items_of_domain_after"
+    return [_item(row) for row in conn.exec_driver_sql(SQL[name], {**values, "domain_id": domain_id})]
 
 
 def items_of_page(conn: Connection, domain_id: int, path_hash: int) -> list[FoundItem]:
@@ -81,10 +88,12 @@ def prices_of_page(conn: Connection, domain_id: int, path_hash: int, *, limit: i
     return [PriceAt(*row) for row in conn.exec_driver_sql(SQL["prices_of_page"], values)]
 
 
-def rejects(conn: Connection, domain_id: int | None, *, limit: int, after: int = FIRST) -> list[RefusedValue]:
+def rejects(conn: Connection, domain_id: int | None, *, limit: int, after: int = 0) -> list[RefusedValue]:
     """A page of what was refused."""
+    by_index(conn)
+    name = "rejects_after" if domain_id is None else "rejects_of_domain_after"
     values = {"domain_id": domain_id, "after": after, "limit": limit}
-    return [RefusedValue(*row) for row in conn.exec_driver_sql(SQL["rejects_after"], values)]
+    return [RefusedValue(*row) for row in conn.exec_driver_sql(SQL[name], values)]
 
 
 def _item(row: "Row[tuple[object, ...]]") -> FoundItem:

@@ -307,16 +307,25 @@ where (%(domain_id)s::bigint is null or p.domain_id = %(domain_id)s)
 order by p.domain_id, p.path_hash limit %(limit)s
 
 -- name: items_after
--- Items of what pages hold now, in the order of their ids.
-select i.id, d.name as domain, p.path, i.kind, i.position, i.data, i.fields, i.confidence, i.extractor, i.extractor_version,
-       i.snapshot_id, i.first_seen_at, i.updated_at
+-- Items of what pages hold now, by kind and in the order in which they were found.
+select i.id, d.name as domain, p.path, i.kind, i.position, i.data, i.fields, i.confidence, i.extractor,
+       i.extractor_version, i.snapshot_id, i.first_seen_at, i.updated_at
 from items as i
 join page_parses as t on t.domain_id = i.domain_id and t.path_hash = i.path_hash and t.snapshot_id = i.snapshot_id
 join domains as d on d.id = i.domain_id
 join pages as p on p.domain_id = i.domain_id and p.path_hash = i.path_hash
-where i.id > %(after)s and (%(kind)s::text is null or i.kind = %(kind)s)
-  and (%(domain_id)s::bigint is null or i.domain_id = %(domain_id)s)
-order by i.id limit %(limit)s
+where (i.kind, i.id) > (%(after_kind)s, %(after_id)s) and i.kind <= %(last_kind)s
+order by i.kind, i.id limit %(limit)s
+
+-- name: items_of_domain_after
+select i.id, d.name as domain, p.path, i.kind, i.position, i.data, i.fields, i.confidence, i.extractor,
+       i.extractor_version, i.snapshot_id, i.first_seen_at, i.updated_at
+from items as i
+join page_parses as t on t.domain_id = i.domain_id and t.path_hash = i.path_hash and t.snapshot_id = i.snapshot_id
+join domains as d on d.id = i.domain_id
+join pages as p on p.domain_id = i.domain_id and p.path_hash = i.path_hash
+where i.domain_id = %(domain_id)s and (i.kind, i.id) > (%(after_kind)s, %(after_id)s) and i.kind <= %(last_kind)s
+order by i.kind, i.id limit %(limit)s
 
 -- name: items_of_page
 select i.id, d.name as domain, p.path, i.kind, i.position, i.data, i.fields, i.confidence, i.extractor, i.extractor_version,
@@ -338,5 +347,11 @@ select r.id, d.name, p.path, r.kind, r.field, r.value, r.reason, r.extractor, r.
 from item_rejects as r
 join domains as d on d.id = r.domain_id
 join pages as p on p.domain_id = r.domain_id and p.path_hash = r.path_hash
-where r.id > %(after)s and (%(domain_id)s::bigint is null or r.domain_id = %(domain_id)s)
-order by r.id limit %(limit)s
+where r.id > %(after)s order by r.id limit %(limit)s
+
+-- name: rejects_of_domain_after
+select r.id, d.name, p.path, r.kind, r.field, r.value, r.reason, r.extractor, r.extractor_version, r.created_at
+from item_rejects as r
+join domains as d on d.id = r.domain_id
+join pages as p on p.domain_id = r.domain_id and p.path_hash = r.path_hash
+where r.domain_id = %(domain_id)s and r.id > %(after)s order by r.id limit %(limit)s

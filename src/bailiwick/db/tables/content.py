@@ -113,6 +113,7 @@ items = Table(
     ),
     CheckConstraint("confidence between 0 and 1", name="items_confidence_check"),
     Index("items_kind_idx", "kind", "id"),
+    Index("items_domain_idx", "domain_id", "kind", "id"),
     Index("items_page_idx", "domain_id", "path_hash", "kind"),
 )
 

@@ -9,6 +9,7 @@ depends_on = None
 
 _ITEMS = """
 alter table items add column fields jsonb not null default '{}'::jsonb;
+create index items_domain_idx on items (domain_id, kind, id);
 
 create table item_rejects (
     id bigint generated always as identity primary key,
@@ -109,6 +110,7 @@ def downgrade() -> None:
             search_documents_category_idx, search_documents_shop_idx;
         alter table search_documents drop column price, drop column currency, drop column availability,
             drop column brand, drop column category;
+        drop index items_domain_idx;
         drop table price_history, products, item_rejects;
         alter table items drop column fields;
     """)

@@ -203,7 +203,7 @@ def _conditions(excluded: str, query: SearchQuery) -> str:
 def _filters(query: SearchQuery) -> "list[tuple[str, Sequence[object]]]":
     return [
         ("d", query.domain_ids),
-        ("k", query.kinds),
+        ("k", query.kinds if query.offer is None else ()),
         ("l", [language.lower() for language in query.languages]),
         ("r", [""] if query.only_relevant else []),
         ("", _days(query.since) if query.since else []),
@@ -212,17 +212,22 @@ def _filters(query: SearchQuery) -> "list[tuple[str, Sequence[object]]]":
 
 
 def _offer_filters(offer: OfferFilter | None) -> "list[tuple[str, Sequence[object]]]":
-    """Prices are words by their size, five to a power of ten; which of them fit exactly is looked at in the rows."""
+    """Prices are words by their size, five to a power of ten; which of them fit exactly is looked at in the rows.
+
+    Only products have such words. What nearly every product has (its kind, being in stock) is not asked for besides:
+    the longer a list of rows, the longer it takes to go through.
+    """
     if offer is None:
         return []
-    return [
-        ("k", [ItemKind.PRODUCT.value]),
-        ("p", _price_steps(offer) if offer.low or offer.high is not None else []),
-        ("a", [""] if offer.in_stock else []),
+    has_price = bool(offer.low) or offer.high is not None
+    found: list[tuple[str, Sequence[object]]] = [
+        ("q" if offer.in_stock else "p", _price_steps(offer) if has_price else []),
+        ("a", [""] if offer.in_stock and not has_price else []),
         ("u", [code.upper() for code in offer.currencies]),
         ("b", [name.lower()[:100] for name in offer.brands]),
         ("c", [name.lower()[:100] for name in offer.categories]),
     ]
+    return found if any(values for _, values in found) else [("k", [ItemKind.PRODUCT.value])]
 
 
 def _price_steps(offer: OfferFilter) -> list[int]:

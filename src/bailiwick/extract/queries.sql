@@ -411,8 +411,12 @@ order by s.domain_id, s.parser, s.version limit %(limit)s
 -- name: parser_failures
 -- Pages on which a parser failed the last time, and why.
 select d.name as domain, p.path, t.parser, t.version, t.kind, t.outcome, t.why, t.tried_at, t.domain_id, t.path_hash
-from parser_tries as t join domains as d on d.id = t.domain_id
-join pages as p on p.domain_id = t.domain_id and p.path_hash = t.path_hash
-where t.outcome <> 'succeeded' and (%(domain_id)s::bigint is null or t.domain_id = %(domain_id)s)
-  and (t.domain_id, t.path_hash, t.kind) > (%(after_domain)s, %(after_path)s, %(after_kind)b)
-order by t.domain_id, t.path_hash, t.kind limit %(limit)s
+from (
+    select * from parser_tries as t
+    where t.outcome <> 'succeeded' and (%(domain_id)s::bigint is null or t.domain_id = %(domain_id)s)
+      and (t.domain_id, t.path_hash, t.kind) > (%(after_domain)s, %(after_path)s, %(after_kind)b)
+    order by t.domain_id, t.path_hash, t.kind limit %(limit)s) as t
+join domains as d on d.id = t.domain_id
+cross join lateral (
+    select path from pages where domain_id = t.domain_id and path_hash = t.path_hash offset 0) as p
+order by t.domain_id, t.path_hash, t.kind

@@ -34,7 +34,7 @@ class NothingError(Exception):
 
 
 def kind_of(page: type, item: type | None) -> ItemKind | str:
-    """The kind of what a page object returns: as it declares (`parser_kind`), or by the class. Else why there is none."""
+    """The kind of what a page object returns, by its own word (`parser_kind`) or by the class; else why none."""
     declared = getattr(page, "parser_kind", None)
     if declared is not None:
         kind = next((kind for kind in ItemKind if kind.value == str(declared)), None)
@@ -43,8 +43,8 @@ def kind_of(page: type, item: type | None) -> ItemKind | str:
     else:
         kind = _kind_of_class(item)
         if kind is None:
-            name = item.__name__ if isinstance(item, type) else "nothing known"
-            return f'it returns {name}, of which the kind is not known: say parser_kind = "product", or another'
+            name = item.__name__ if isinstance(item, type) else "dict"
+            return f'it returns {name}, which has no kind: say parser_kind = "product", or another'
     return kind if kind in SCHEMAS else f"there are no items of kind {kind} that a parser could give"
 
 

@@ -107,7 +107,7 @@ def test_a_crawl_uses_parsers_and_counts_how_they_do(land: Path, store: Database
     [failed] = bailiwick("parser", "list", "--failed", "--domain", name, "--json", cwd=land).rows
     assert (failed["page"], failed["outcome"]) == (f"{name}/dp/4", "refused")
     paged = bailiwick("parser", "list", "--failed", "--limit", "1", cwd=land)
-    assert f"--after '{failed['key']}'" in paged.err
+    assert f"more: bailiwick parser list --failed --limit 1 --after '{failed['key']}'" in paged.err
     assert bailiwick("parser", "list", "--failed", "--after", failed["key"], "--json", cwd=land).rows == []
     assert bailiwick("parser", "list", "--failed", "--after", "7", cwd=land).code == 2
     tried = bailiwick("parser", "test", f"http://{name}/dp/2", *local, "--json", cwd=land)

@@ -19,8 +19,8 @@ _MOST_JSON = 5_000_000
 _VALUE_CHARS = 500
 _SURE = 0.95
 """As sure as what a person wrote for this very site can be."""
-_NO_NEWS = frozenset({"url", "canonicalUrl", "metadata"})
-"""What every item has, whatever the page says."""
+_NO_NEWS = frozenset({"url", "canonicalUrl", "metadata", "descriptionHtml", "articleBodyHtml"})
+"""What items have whatever the page says, or say once more as HTML."""
 _KINDS: dict[type, ItemKind] = {
     zyte_common_items.Article: ItemKind.ARTICLE,
     zyte_common_items.BusinessPlace: ItemKind.BUSINESS,

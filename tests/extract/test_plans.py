@@ -88,6 +88,8 @@ def _parameters() -> dict[str, dict[str, Any]]:
         "texts": {"ids": [1, 2]},
         "simhashes": {"domain_id": 40, "most": 50_000},
         "content_counts": {"domain_id": 40, "most": 100_000},
+        "items_of_domain": {"domain_id": 40, "path_hash": 0, "last_kind": "", "position": -1, "kind": None,
+                            "limit": 26},
         "item_counts": {"domain_id": 40, "most": 100_000},
         "failures": one,
         "drop_tries": keys | {"kind": ["product"] * 64, "all_domains": keys["domain_id"],

@@ -76,10 +76,13 @@ def test_an_item_is_shown_with_its_fields_and_where_it_comes_from(land: Land) ->
     [row] = tree.css(".items > li")
     summary = row.css_first("summary")
     assert summary is not None
-    assert re.sub(r"\s+", " ", summary.text()).strip() == "product Brass lamp 89.90 EUR · InStock · Joiner0.87"
+    assert (
+        re.sub(r"\s+", " ", summary.text()).strip() == "product Brass lamp 89.90 EUR · InStock · Joinerhow sure: 0.87"
+    )
     told = {dt.text(): dd.text() for dt, dd in zip(row.css("dt"), row.css("dd"), strict=True)}
-    assert told["price"] == "89.900.66"
+    assert told["price"] == "89.90how sure: 0.66"
     assert told["brand"] == "Joiner"
+    assert list(told)[:4] == ["url", "name", "brand", "price"]  # as the schema has them
     assert told["description"] == "x" * 400 + "…"
     assert "by shop.ShelfPage version 3; found" in html
     [link] = row.css("p a")

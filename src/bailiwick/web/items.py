@@ -12,6 +12,7 @@ from bailiwick.base.errors import UsageError
 from bailiwick.extract import item_listing
 from bailiwick.extract.item_listing import DomainKey, FoundItem
 from bailiwick.model.items import ItemKind
+from bailiwick.model.schemas import SCHEMAS
 from bailiwick.web.domain import seen
 from bailiwick.web.domains import address, whole
 from bailiwick.web.visits import Member
@@ -68,9 +69,16 @@ def items(here: Member, name: str, kind: Text = "", after: Text = "") -> Respons
 
 
 def _shown(one: FoundItem, path: str) -> ShownItem:
-    fields = [Fact(name, _text(value), one.fields.get(name)) for name, value in one.data.items()]
+    fields = [Fact(name, _text(one.data[name]), one.fields.get(name)) for name in _in_order(one)]
     page = address(f"{path}/pages", {"view": "fetched", "path": one.path})
     return ShownItem(one, page, _main_facts(one.data), fields[:_MOST_FIELDS], max(len(fields) - _MOST_FIELDS, 0))
+
+
+def _in_order(one: FoundItem) -> list[str]:
+    """Names of its fields as the schema has them; the database keeps them in another order."""
+    schema = SCHEMAS.get(ItemKind(one.kind))
+    known = list(schema.model_fields) if schema is not None else []
+    return sorted(one.data, key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
 def _main_facts(data: Mapping[str, JsonValue]) -> list[str]:

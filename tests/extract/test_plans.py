@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import create_engine
 
 from bailiwick.db.sql import by_index
-from bailiwick.extract.queue import SQL
+from bailiwick.extract.parsers.stats import SQL as PARSERS_SQL
+from bailiwick.extract.queue import SQL as PAGES_SQL
 from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
@@ -64,6 +65,7 @@ _FILL = (
 )
 TABLES = "domains, pages, page_snapshots, page_parses, snapshot_history, items, packs, parse_queue, jobs, job_domains, "
 TABLES += "parser_tries, parser_stats"
+SQL = {**PAGES_SQL, **PARSERS_SQL}
 BY_INDEX = {"claim", "known_contents", "hold", "touch_snapshots", "add_history", "drop_items", "done", "write_tries",
             "drop_tries", "count_tries"}  # fmt: skip
 
@@ -88,8 +90,6 @@ def _parameters() -> dict[str, dict[str, Any]]:
         "texts": {"ids": [1, 2]},
         "simhashes": {"domain_id": 40, "most": 50_000},
         "content_counts": {"domain_id": 40, "most": 100_000},
-        "items_of_domain": {"domain_id": 40, "path_hash": 0, "last_kind": "", "position": -1, "kind": None,
-                            "limit": 26},
         "item_counts": {"domain_id": 40, "most": 100_000},
         "failures": one,
         "drop_tries": keys | {"kind": ["product"] * 64, "all_domains": keys["domain_id"],

@@ -121,8 +121,8 @@ def test_a_fragment_is_the_list_alone(land: Land) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["kind=thing", "after=1", "after=1,product", "after=x,product,1", "after=1,thing,1", "after=1,product,-1",
-              "after=1,product,99999999999", "after=99999999999999999999,product,1"],
+    "query", ["kind=thing", "after=1", "after=product", "after=product,x", "after=thing,1", "after=product,1,1",
+              "after=product,99999999999999999999"],
 )  # fmt: skip
 def test_nonsense_in_the_address_is_told(land: Land, query: str) -> None:
     assert land.browser("viewer").get(f"/domains/{NAME}/items?{query}").status_code == 400

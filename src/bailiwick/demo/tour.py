@@ -91,13 +91,14 @@ def _items(directory: Path, echo: Echo, running: Running) -> None:
     echo("# Pages become data. Products by their markup; where a shop has one of its own, by a parser of yours.")
     _step(directory, echo, "parser", "list")
     _step(directory, echo, "parser", "test", f"http://{shop}/dp/CK0KETTLE2", *local)
-    _step(directory, echo, "search", "kettle", "OR", "tea", "--kind", "product", "--domain", shop, "--limit", "4")
+    _step(directory, echo, "search", "--kind", "product", "--price", "10..60", "--in-stock", "--facets", "--limit", "4")
     _step(directory, echo, "search", "books", "OR", "room", "--kind", "service", "--limit", "4")
     echo("# A profile says what is looked for. The first crawl had one for funding programmes; one of them is a PDF.")
     _step(directory, echo, "profile", "list")
     _step(directory, echo, "search", "grant", "--kind", "funding_programme", "--limit", "4")
     _step(directory, echo, "search", "small sparks", "--domain", foundation, "--relevant", "--limit", "2")
-    _step(directory, echo, "export", "items", "--domain", shop, "--format", "jsonl", "-o", "items.jsonl")
+    _step(directory, echo, "export", "products", "-o", "products.csv")
+    _step(directory, echo, "export", "items", "-o", "items.jsonl")
 
 
 def _step(directory: Path, echo: Echo, *arguments: str, live: bool = False, makes: bool = False) -> None:

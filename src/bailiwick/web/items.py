@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from bailiwick.base.errors import UsageError
 from bailiwick.extract import item_listing
-from bailiwick.extract.item_listing import DomainKey, FoundItem
+from bailiwick.extract.item_listing import FIRST, Cursor, FoundItem
 from bailiwick.model.items import ItemKind
 from bailiwick.model.schemas import SCHEMAS
 from bailiwick.web.domain import seen
@@ -57,10 +57,10 @@ def items(here: Member, name: str, kind: Text = "", after: Text = "") -> Respons
         raise UsageError(f"there are no items of kind {kind!r}", hint=", ".join(ItemKind))
     with here.site.app.database.read() as conn:
         domain = seen(conn, here, name)
-        found = item_listing.items_of_domain(conn, domain.id, kind or None, limit=_ROWS + 1, after=_key(after))
+        found = item_listing.items(conn, domain.id, kind or None, limit=_ROWS + 1, after=_cursor(after))
         counts = {} if here.is_fragment else item_listing.counts(conn, domain.id)
     path = f"/domains/{domain.name}"
-    last = ",".join(map(str, found[_ROWS - 1].key)) if len(found) > _ROWS else None
+    last = f"{found[_ROWS - 1].kind},{found[_ROWS - 1].id}" if len(found) > _ROWS else None
     more = address(f"{path}/items", {"kind": kind, "after": last}) if last else None
     values = {"domain": domain, "rows": [_shown(one, path) for one in found[:_ROWS]], "more": more}
     if here.is_fragment:
@@ -117,17 +117,10 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _key(after: str) -> DomainKey | None:
+def _cursor(after: str) -> Cursor:
     if not after:
-        return None
-    parts = after.split(",")
-    if len(parts) != 3 or parts[1] not in {one.value for one in ItemKind}:
+        return FIRST
+    kind, _, number = after.rpartition(",")
+    if kind not in {one.value for one in ItemKind}:
         raise UsageError("this page of the list is put wrongly")
-    return whole(parts[0]), parts[1], _small(parts[2])
-
-
-def _small(text: str) -> int:
-    number = whole(text)
-    if not 0 <= number < 2**31:
-        raise UsageError("this page of the list is put wrongly")
-    return number
+    return kind, whole(number)

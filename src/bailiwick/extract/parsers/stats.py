@@ -17,7 +17,7 @@ from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Act, Subject, record
 from bailiwick.model.items import ParserOutcome, ParserTry
 
-SQL = queries("bailiwick.extract")
+SQL = queries("bailiwick.extract.parsers")
 KEPT_TRIES = 250
 NEW_TRIES, LEAST_TRIES = 50, 20
 _HALVED, _RECOVERED = 0.5, 0.75

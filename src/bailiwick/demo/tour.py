@@ -87,7 +87,7 @@ def _put_parser(directory: Path) -> None:
 
 def _items(directory: Path, echo: Echo, running: Running) -> None:
     """What pages describe, as data: products, services, funding programmes, images."""
-    shop, foundation, local = running.name(_SHOP), running.name(_FOUNDATION), ("--resolve", running.resolve)
+    shop, local = running.name(_SHOP), ("--resolve", running.resolve)
     echo("# Pages become data. Products by their markup; where a shop has one of its own, by a parser of yours.")
     _step(directory, echo, "parser", "list")
     _step(directory, echo, "parser", "test", f"http://{shop}/dp/CK0KETTLE2", *local)
@@ -96,8 +96,6 @@ def _items(directory: Path, echo: Echo, running: Running) -> None:
     echo("# A profile says what is looked for. The first crawl had one for funding programmes; one of them is a PDF.")
     _step(directory, echo, "profile", "list")
     _step(directory, echo, "search", "grant", "--kind", "funding_programme", "--limit", "4")
-    _step(directory, echo, "search", "small sparks", "--domain", foundation, "--relevant", "--limit", "2")
-    _step(directory, echo, "export", "products", "-o", "products.csv")
     _step(directory, echo, "export", "items", "-o", "items.jsonl")
 
 

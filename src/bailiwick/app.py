@@ -16,6 +16,7 @@ from bailiwick.base.retry import retrying
 from bailiwick.base.settings import Loaded, Settings, load
 from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
+from bailiwick.extract.parsers.facts import Survey
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
@@ -116,6 +117,19 @@ class App:
     def profile_marks(self) -> dict[str, int]:
         """What tells a profile from what it was, by name."""
         return {name: profile.mark for name, profile in self.profiles().items()}
+
+    @cached_property
+    def site_parsers(self) -> Survey:
+        """The page objects of the project and of installed packages; says which cannot be used, once."""
+        from bailiwick.extract.parsers.survey import survey
+
+        found = survey(self.place.parsers)
+        for fault in found.faults:
+            self.say(f"a site parser cannot be loaded: {fault}")
+        for parser in found.parsers:
+            if parser.refused is not None:
+                self.say(f"the site parser {parser.name} is not used: {parser.refused}")
+        return found
 
     def say_what_is_missing(self) -> None:
         """Of the libraries that parsing makes use of."""

@@ -833,7 +833,7 @@ def test_a_process_ends_on_a_signal_with_requests_open(number: int, tmp_path: Pa
 
 def test_the_sample_web_is_what_the_demo_needs() -> None:
     web = sample_web()
-    assert 6 <= len(web.hosts) <= 8
+    assert 6 <= len(web.hosts) <= 9
     assert all(host.endswith(".example") for host in web.hosts)
     sizes = {host: len(site.reachable()) for host, site in web.sites.items()}
     assert sizes.pop("members.example") == 0

@@ -9,11 +9,14 @@ import pytest
 from sqlalchemy import create_engine
 
 from bailiwick.db.sql import by_index
-from bailiwick.extract.queue import SQL
+from bailiwick.extract.parsers.stats import SQL as PARSERS_SQL
+from bailiwick.extract.queue import SQL as PAGES_SQL
 from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
-BIG = re.compile(r"(pages|parse_queue)(_\w+)?|page_parses|page_snapshots|snapshot_history|items|domains|job_domains")
+BIG = re.compile(
+    r"(pages|parse_queue)(_\w+)?|page_parses|page_snapshots|snapshot_history|items|domains|job_domains|parser_\w+"
+)
 _FILL = (
     """
     insert into domains (name, site, shared_key, approval)
@@ -47,13 +50,24 @@ _FILL = (
     insert into parse_queue (domain_id, path_hash, body_hash, queued_at)
     select domain_id, path_hash, body_hash, bailiwick_now() - random() * interval '1 day' from pages
     where path_hash % 10 < 3""",
+    """
+    insert into parser_tries (domain_id, path_hash, kind, parser, version, outcome)
+    select domain_id, path_hash, 'product', 'shop.Page', 1,
+           case when path_hash % 10 = 0 then 'raised' else 'succeeded' end
+    from pages""",
+    """
+    insert into parser_stats (domain_id, parser, version, tried, succeeded, recent)
+    select id, 'shop.Page' || n, 1, 100, 90, repeat('1', 100) from domains, generate_series(1, 3) as n""",
     "insert into jobs (name, state, created_by) select 'job ' || n, 'running', 1 from generate_series(1, 40) as n",
     """
     insert into job_domains (job_id, domain_id) select j.id, d.id from jobs as j, domains as d
     where d.id % 41 = j.id % 41 or j.name = 'job 1'""",
 )
-TABLES = "domains, pages, page_snapshots, page_parses, snapshot_history, items, packs, parse_queue, jobs, job_domains"
-BY_INDEX = {"claim", "known_contents", "hold", "touch_snapshots", "add_history", "drop_items", "done"}
+TABLES = "domains, pages, page_snapshots, page_parses, snapshot_history, items, packs, parse_queue, jobs, job_domains, "
+TABLES += "parser_tries, parser_stats"
+SQL = {**PAGES_SQL, **PARSERS_SQL}
+BY_INDEX = {"claim", "known_contents", "hold", "touch_snapshots", "add_history", "drop_items", "done", "write_tries",
+            "drop_tries", "count_tries"}  # fmt: skip
 
 
 def _parameters() -> dict[str, dict[str, Any]]:
@@ -62,7 +76,8 @@ def _parameters() -> dict[str, dict[str, Any]]:
     one = {"domain_id": 40, "after_domain": 40, "after_path": 0, "limit": 50}
     numbers = {"snapshot_id": list(range(64)), "kind": ["article"] * 64, "position": [0] * 64}
     return {
-        "claim": {"jobs": None, "machine": "here", "limit": 64, "worker": "w", "seconds": 300.0},
+        "claim": {"jobs": None, "machine": "here", "limit": 64, "worker": "w", "seconds": 300.0,
+                  "parser_marks": '{"site7.org": 7}'},
         "known_contents": keys | {"mark": [7] * 64, "version": 1},
         "hold": keys | {"body_hash": hashes},
         "touch_snapshots": keys | {"content_hash": hashes, "body_hash": hashes},
@@ -77,6 +92,13 @@ def _parameters() -> dict[str, dict[str, Any]]:
         "content_counts": {"domain_id": 40, "most": 100_000},
         "item_counts": {"domain_id": 40, "most": 100_000},
         "failures": one,
+        "drop_tries": keys | {"kind": ["product"] * 64, "all_domains": keys["domain_id"],
+                              "all_paths": keys["path_hash"]},
+        "count_tries": {"domain_id": [40, 80], "parser": ["shop.Page1"] * 2, "version": [1, 2], "recent": ["1", "0"],
+                        "kept": 250},
+        "mark_fallen": {"domain_id": 40, "parser": "shop.Page1", "fell_from": 1.0},
+        "parser_rates_by_domain": one | {"domain_id": None, "after_parser": "", "after_version": 0},
+        "parser_failures": one | {"domain_id": None, "after_kind": ""},
         "unproductive": one | {"days": 90, "wanted": '{"general": ["article"]}'},
     }  # fmt: skip
 

@@ -21,7 +21,7 @@ from tests.web.browser.wheel import unpack_wheel
 from tests.web.browser.window import NARROW, SCHEMES, WIDE, Window, open_browser, open_window
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-_DELAYS = {"blog": "0", "library": "0.05", "museum": "0.2", "foodbank": "0.7", "news": "0.4"}
+_DELAYS = {"blog": "0", "library": "0.05", "museum": "0.2", "foodbank": "0.7", "news": "0.4", "shop": "0"}
 """Host -> seconds between two requests: the first are done when the pictures are taken, the others under way."""
 _GROWN = re.compile(r"(\S+ ){12}")
 """A line of so many points."""
@@ -31,8 +31,9 @@ _CONTEXTS = {
     "museum": "Exhibitions and guided tours.",
     "news": "The local newspaper; asked for by two readers.",
     "blog": "A neighbourhood blog.",
-    "shop": "Sells garden tools. Is this one of ours?",
+    "shop": "Kettles, knives and tea; asked for by the price watch.",
     "town": "The town's own pages.\nOffices, forms, council papers.",
+    "foundation": "Gives small grants. Is this one of ours?",
     "members": "A club; its members' area needs a login.",
 }
 
@@ -46,6 +47,8 @@ class Shot:
     is_narrow_too: bool = False
     is_live: bool = False
     """Taken when figures have come in for a while."""
+    unfolds: bool = False
+    """Taken with the second of what can be unfolded open."""
 
 
 def take_all(folder: Path) -> list[Path]:
@@ -86,7 +89,10 @@ def _shots(served: Served) -> list[Shot]:
         Shot("dashboard", "/", is_narrow_too=True, is_live=True),
         Shot("domain-done", domain("library")),
         Shot("domain-blocked", domain("members")),
-        Shot("domain-rejected", domain("shop")),
+        Shot("domain-rejected", domain("town")),
+        Shot("domain-items", domain("shop")),
+        Shot("items", domain("shop", "/items"), is_narrow_too=True, unfolds=True),
+        Shot("items-none", domain("museum", "/items?kind=service")),
         Shot("pages", domain("library", "/pages"), is_narrow_too=True),
         Shot("errors", domain("news", "/pages?view=errors")),
         Shot("waiting", domain("news", "/pages?view=waiting")),
@@ -115,7 +121,7 @@ def _fill(window: Window, served: Served) -> None:
     for host, delay in (_DELAYS | {"members": "0"}).items():
         window.go(f"/domains/{name(host)}")
         window.configure(Delay=delay)
-    run("domain", "reject", name("shop"), "--reason", "A shop, not a service for the public.")
+    run("domain", "reject", name("town"), "--reason", "We have these from the town itself.")
     run("domain", "approve", *(name(host) for host in (*_DELAYS, "members")))
     run("domain", "trust", name("foodbank"), "--reason", "Their pages have always been good.")
     window.go(f"/domains/{name('library')}")
@@ -127,6 +133,8 @@ def _visit(window: Window, folder: Path, shots: list[Shot]) -> Iterator[Path]:
         window.page.goto(shot.path if "://" in shot.path else window.address + shot.path)
         if shot.is_live:
             expect(window.page.locator("[data-live] .spark-line")).to_have_attribute("points", _GROWN)
+        if shot.unfolds:
+            window.page.locator("main summary").nth(1).click()
         for scheme in SCHEMES:
             window.page.emulate_media(color_scheme=scheme)
             yield _take(window, folder / f"{shot.name}-{scheme}.png")

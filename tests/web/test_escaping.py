@@ -106,8 +106,21 @@ def _crawled(land: Land, domain: int) -> None:
     fetch = {"fetched_at": now, "domain_id": domain, "path_hash": hash_of(path + "failed"), "run_id": 1, "lease_no": 1}
     for outcome in (TEXT, "server_error"):
         land.insert("fetch_log", outcome=outcome, **fetch)
+    _described(land, domain, path + "failed")
     link = {"path_hash": hash_of(path), "path": path, "rule": "calendar", "from_hash": hash_of(path + "pending")}
     land.insert("refused_links", domain_id=domain, **link)
+
+
+def _described(land: Land, domain: int, path: str) -> None:
+    """Items of the strangest kind: every name and every value."""
+    page = {"domain_id": domain, "path_hash": hash_of(path)}
+    land.insert("page_parses", **page, body_hash=b"b", outcome="parsed", snapshot_id=7, extractor_version=1,
+                profile=TEXT, profile_mark=1)  # fmt: skip
+    data = {"name": TEXT, TEXT: TEXT, "price": "<b>1</b>", "brand": {TEXT: [TEXT, {TEXT: TEXT}]}, "url": EVIL[16]}
+    for position, told in enumerate((data, {})):
+        land.insert("items", **page, snapshot_id=7, kind="product", position=position, data=json.dumps(told),
+                    confidence=0.5, extractor=TEXT, extractor_version=1, content_hash=b"h",
+                    fields=json.dumps({TEXT: 0.5}))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +133,9 @@ def admin(hostile: Land) -> Browser:
 PAGES: dict[str, tuple[str, ...]] = {
     "/": (TEXT, NAME, MEMBER),
     f"/domains/{quote(NAME)}": (TEXT, NAME, MEMBER),
+    f"/domains/{quote(NAME)}/items": (TEXT, TEXT[:400], NAME),
+    f"/domains/{quote(NAME)}/items?kind={quote(TEXT[:250])}": (EVIL[0],),
+    f"/domains/{quote(NAME)}/items?after={quote(TEXT[:250])}": (),
     f"/domains/{quote(NAME)}/pages?view=fetched": (TEXT, NAME),
     f"/domains/{quote(NAME)}/pages?view=errors": (TEXT, NAME),
     f"/domains/{quote(NAME)}/pages?view=waiting": (TEXT, NAME),
@@ -152,7 +168,8 @@ def test_a_page_shows_strange_text_as_text(hostile: Land, admin: Browser, path: 
 
 
 def test_a_fragment_shows_strange_text_as_text(admin: Browser) -> None:
-    for path in ("/domains", "/domains?after=a", "/approved?sort=name", f"/domains/{quote(NAME)}/pages?view=errors"):
+    for path in ("/domains", "/domains?after=a", "/approved?sort=name", f"/domains/{quote(NAME)}/pages?view=errors",
+                 f"/domains/{quote(NAME)}/items"):  # fmt: skip
         answer = admin.get(path, headers={"HX-Request": "true"})
         assert answer.status_code == 200
         check(f"<table>{answer.text}</table>" if answer.text.lstrip().startswith("<tr") else answer.text)

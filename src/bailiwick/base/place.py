@@ -30,6 +30,11 @@ class Place:
         return self.root / "profiles"
 
     @property
+    def parsers(self) -> Path:
+        """Where a user's own site parsers lie. It need not exist."""
+        return self.root / "parsers"
+
+    @property
     def exists(self) -> bool:
         return self.data.is_dir()
 

@@ -206,6 +206,7 @@ class ParseSettings(Section):
         0, ge=0, le=1000, description="Processes that parse at once; 0: one less than there are cores."
     )
     page_seconds: float = Field(30, gt=0, le=3600, description="Longest time for one page.")
+    parser_seconds: float = Field(5, gt=0, le=3600, description="Longest time for a site parser over one page.")
     page_memory_bytes: int = Field(
         2_000_000_000, ge=200_000_000, description="Most memory of a process that parses (on Linux)."
     )

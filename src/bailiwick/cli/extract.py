@@ -48,10 +48,7 @@ def extract(
     """
     from bailiwick.model.content import Unread
 
-    is_url = source.startswith(("http://", "https://"))
-    if is_url and url is not None:
-        raise UsageError("--url is for files", hint="bailiwick extract FILE --url URL")
-    body = _fetched(session, source, profile, resolves) if is_url else _from_file(source, url, profile)
+    body = body_of(session, source, url, profile, resolves)
     found = asyncio.run(_extract(session, body))
     if as_json:
         click.echo(json.dumps(_facts(found, body.url), ensure_ascii=False))
@@ -60,6 +57,15 @@ def extract(
     else:
         _show(found)
     return 1 if isinstance(found, Unread) else 0
+
+
+def body_of(session: Session, source: str, url: str | None, profile: str, resolves: tuple[str, ...]) -> "Body":
+    """The page that a person named: a file, standard input, or fetched for him."""
+    if not source.startswith(("http://", "https://")):
+        return _from_file(source, url, profile)
+    if url is not None:
+        raise UsageError("--url is for files", hint="an address needs no other one")
+    return _fetched(session, source, profile, resolves)
 
 
 def _from_file(source: str, url: str | None, profile: str) -> "Body":

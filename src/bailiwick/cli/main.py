@@ -54,6 +54,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "member": ("member:member", "Invite, list and disable the people who may log in."),
         "settings": ("settings:settings", "Show and change settings."),
+        "parser": ("parser:parser", "See and try site parsers: page objects of your own for single sites."),
         "profile": ("profile:profile", "See and check profiles: what one use of Bailiwick looks for."),
         "db": ("db:db", "Look after the database."),
         "storage": ("storage:storage", "Look after stored bodies and the room they take."),

@@ -50,9 +50,14 @@ def more_rows(ctx: click.Context, rows: Sequence[Row], last: str) -> str | None:
     for option in ctx.command.params:
         name = option.name or ""
         typed = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if isinstance(option, click.Option) and typed and name != "after":
+        if isinstance(option, click.Option) and typed and name != "after" and _is_meant(option, ctx.params[name]):
             words += [option.opts[0]] if option.is_flag else [option.opts[0], shlex.quote(str(ctx.params[name]))]
     return " ".join([*words, "--after", shlex.quote(last)])
+
+
+def _is_meant(option: click.Option, value: object) -> bool:
+    """Of several flags for one parameter only one was given."""
+    return not option.is_flag or option.is_bool_flag or option.flag_value == value
 
 
 def show_facts(facts: Row, *, as_json: bool) -> None:

@@ -76,7 +76,7 @@ def _queue_again(app: "App", kind: str, *, force: bool, names: tuple[str, ...], 
         ids = [find_named(conn, name, app).id for name in names] if names else None
     wanting = [name for name, profile in app.profiles().items() if kind in profile.extractors]
     profiles = None if kind == "all" else wanting
-    again = Again(EXTRACTOR_VERSION, app.profile_marks(), ids, profiles, force)
+    again = Again(EXTRACTOR_VERSION, app.profile_marks(), ids, profiles, force, app.site_parsers.marks)
     so_far = Requeued()
     with progress("looking for pages", total=None) as advance:
         while not so_far.is_over:

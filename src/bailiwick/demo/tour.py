@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -23,6 +24,10 @@ _KILL_AFTER_SECONDS = 2.5
 _STEP_SECONDS = 300
 _UNDECIDED = "town.example"
 """Left for the web interface."""
+_FOUNDATION = "foundation.example"
+"""Crawled for its funding programmes, by a profile of its own."""
+_SHOP = "shop.example"
+_PARSER = "shop_example.py"
 
 
 def run_tour(directory: Path, echo: Echo) -> None:
@@ -33,7 +38,7 @@ def run_tour(directory: Path, echo: Echo) -> None:
 
 def _tour(directory: Path, echo: Echo, running: Running) -> None:
     undecided = running.name(_UNDECIDED)
-    names = [name for host in running.web.hosts if (name := running.name(host)) != undecided]
+    names = [running.name(host) for host in running.web.hosts if host not in (_UNDECIDED, _FOUNDATION)]
     seeds = directory / "seeds.txt"
     seeds.write_text("# the sample web\n" + "".join(f"{name}\n" for name in names))
     local = ("--resolve", running.resolve)
@@ -43,7 +48,9 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "doctor")
     echo("# A crawl, from nothing: the first command makes a real PostgreSQL and stores every page.")
     _step(directory, echo, "settings", "set", "crawl.contact", "you@example.org", makes=True)
-    _step(directory, echo, "crawl", first, "--max-pages", "20", "--delay", "0.1", *local, live=True)
+    _put_parser(directory)
+    _step(directory, echo, "crawl", running.name(_FOUNDATION), "--profile", "funding", "--delay", "0.05", *local,
+          live=True)  # fmt: skip
     echo("# A whole list, with a kill -9 in the middle of it. A small parent starts the engine again; nothing is lost.")
     _killed_crawl(directory, echo, "crawl", "seeds.txt", "--max-pages", "0", "--delay", "0.05", *local)
     echo("# The same command once more: what is done is not done again, and what cannot be crawled says why.")
@@ -55,7 +62,7 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "search", "bread", "OR", "flour", "--limit", "3", "--facets")
     _step(directory, echo, "url", "list", "--unread", "--limit", "5")
     _step(directory, echo, "export", "pages", "--domain", first, "-o", "pages.csv")
-    _step(directory, echo, "profile", "list")
+    _items(directory, echo, running)
     echo("# Every domain is governed: submitted, reviewed, approved, suspended; each decision has author and reason.")
     _step(directory, echo, "domain", "submit", f"http://{undecided}/some/page", "--context", "A neighbour")
     _step(directory, echo, "domain", "suspend", first, "--reason", "they asked us to pause")
@@ -68,6 +75,28 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _web_interface(directory, echo, *local)
     _step(directory, echo, "db", "stop")
     echo("# docs/tutorial.md goes on from here.")
+
+
+def _put_parser(directory: Path) -> None:
+    """The example of docs/guides/site-parsers.md, as a user would put it there."""
+    folder = directory / "parsers"
+    folder.mkdir(exist_ok=True)
+    source = files("bailiwick.demo").joinpath("parsers", _PARSER)
+    (folder / _PARSER).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def _items(directory: Path, echo: Echo, running: Running) -> None:
+    """What pages describe, as data: products, services, funding programmes, images."""
+    shop, local = running.name(_SHOP), ("--resolve", running.resolve)
+    echo("# Pages become data. Products by their markup; where a shop has one of its own, by a parser of yours.")
+    _step(directory, echo, "parser", "list")
+    _step(directory, echo, "parser", "test", f"http://{shop}/dp/CK0KETTLE2", *local)
+    _step(directory, echo, "search", "--kind", "product", "--price", "10..60", "--in-stock", "--facets", "--limit", "4")
+    _step(directory, echo, "search", "books", "OR", "room", "--kind", "service", "--limit", "4")
+    echo("# A profile says what is looked for. The first crawl had one for funding programmes; one of them is a PDF.")
+    _step(directory, echo, "profile", "list")
+    _step(directory, echo, "search", "grant", "--kind", "funding_programme", "--limit", "4")
+    _step(directory, echo, "export", "items", "-o", "items.jsonl")
 
 
 def _step(directory: Path, echo: Echo, *arguments: str, live: bool = False, makes: bool = False) -> None:

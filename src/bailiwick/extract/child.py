@@ -16,8 +16,11 @@ from bailiwick.base.errors import BailiwickError
 from bailiwick.base.failpoints import parser_killer
 from bailiwick.extract.content import ContentLimits
 from bailiwick.extract.page import Body, Extracted, PageExtractor
-from bailiwick.extract.wire import pack_answer, read_body
+from bailiwick.extract.parsers.facts import ParserOrder
+from bailiwick.extract.parsers.running import SiteParsers
+from bailiwick.extract.wire import pack_answer, pack_note, read_body
 from bailiwick.model.content import ParseOutcome, Unread
+from bailiwick.model.items import ParserTry
 
 _COLLECT_AFTER = 50_000
 _ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -25,14 +28,20 @@ _ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENB
 
 
 def main(arguments: list[str]) -> None:
-    """Arguments: directory of profiles (or nothing), seconds a page, bytes of memory, then the limits in order."""
+    """Arguments: profiles' directory, order for parsers (either may be ''), seconds a page, memory, limits."""
     os.environ.update(_ONE_THREAD)
-    directory, seconds, memory, *limits = arguments
+    directory, parsers, seconds, memory, *limits = arguments
     with suppress(OSError, ValueError):  # not every system knows it
         resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
-    extractor = PageExtractor(Path(directory) if directory else None, ContentLimits(*map(int, limits)))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
+
+    def announce(note: ParserTry) -> None:
+        sink.write(pack_note(note))
+        sink.flush()
+
+    own = SiteParsers(ParserOrder.read(parsers), announce)
+    extractor = PageExtractor(Path(directory) if directory else None, ContentLimits(*map(int, limits)), own)
     gc.set_threshold(_COLLECT_AFTER)  # pages are made of few objects, and none outlives its page
     while (body := read_body(source.read)) is not None:
         signal.setitimer(signal.ITIMER_REAL, float(seconds))

@@ -15,6 +15,7 @@ Cursor = tuple[str, int]
 """The kind and id to go on after."""
 FIRST: Cursor = ("", 0)
 _LAST_KIND = "~"
+MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,12 @@ def items(
     values = {"after_kind": after_kind, "after_id": after_id, "last_kind": kind or _LAST_KIND, "limit": limit}
     name = "items_after" if domain_id is None else "items_of_domain_after"
     return [_item(row) for row in conn.exec_driver_sql(SQL[name], {**values, "domain_id": domain_id})]
+
+
+def counts(conn: Connection, domain_id: int) -> dict[str, int]:
+    """How many items of each kind a domain's pages hold now; counted up to ten thousand."""
+    rows = conn.exec_driver_sql(SQL["item_counts"], {"domain_id": domain_id, "most": MOST_COUNTED})
+    return {row.kind: row.items for row in rows}
 
 
 def items_of_page(conn: Connection, domain_id: int, path_hash: int) -> list[FoundItem]:

@@ -2,15 +2,18 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from bailiwick.extract.content import ContentLimits, open_body, read_opened
 from bailiwick.extract.items import gather_items
 from bailiwick.extract.items.source import Source
 from bailiwick.extract.markdown import is_available, markdown_of
+from bailiwick.extract.parsers.facts import StoredPage
+from bailiwick.extract.parsers.running import SiteParsers
 from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
 from bailiwick.model.content import Content, ContentKind, Relevance, Unread
-from bailiwick.model.items import Item, Reject
+from bailiwick.model.items import Gathered, Item, ItemKind, ParserTry, Reject
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import MarkdownPolicy, Profile
 
@@ -27,6 +30,10 @@ class Body:
     """Content hashes of which everything was made before."""
     relevance: Relevance | None = None
     """Judged already, by somebody who knows better than we do here."""
+    kinds: Collection[ItemKind] | None = None
+    """Kinds of items that are wanted, whatever the profile says."""
+    use_parsers: bool = True
+    """Whether site parsers may read it: not, after one of them took the process along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,15 @@ class Extracted:
     markdown: str | None = None
     items: list[Item] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
+    tries: list[ParserTry] = field(default_factory=list)
+    """What became of site parsers on it."""
 
 
 class PageExtractor:
     """Extracts pages for any number of profiles; what a profile needs is loaded once."""
 
-    def __init__(self, profiles: Path | None, limits: ContentLimits) -> None:
-        self._directory, self._limits = profiles, limits
+    def __init__(self, profiles: Path | None, limits: ContentLimits, parsers: SiteParsers | None = None) -> None:
+        self._directory, self._limits, self._parsers = profiles, limits, parsers
         self._ready: dict[str, tuple[Profile, LocalJudge]] = {}
 
     def extract(self, body: Body) -> Extracted | Unread:
@@ -64,9 +73,16 @@ class PageExtractor:
             found = replace(found, markdown=_markdown(profile, body, content))
         if relevance.is_relevant:
             html = opened.text if opened.kind is ContentKind.HTML else ""
-            gathered = gather_items(Source(body.url, html, content, found.markdown), profile.extractors)
-            found = replace(found, items=gathered.items, rejects=gathered.rejects)
+            gathered = self._gather(profile, body, Source(body.url, html, content, found.markdown))
+            found = replace(found, items=gathered.items, rejects=gathered.rejects, tries=gathered.tries)
         return found
+
+    def _gather(self, profile: Profile, body: Body, source: Source) -> Gathered:
+        wanted = profile.extractors if body.kinds is None else body.kinds
+        if self._parsers is None or not body.use_parsers:
+            return gather_items(source, wanted)
+        page = StoredPage(body.url, body.data, body.content_type)
+        return gather_items(source, wanted, partial(self._parsers.run, page))
 
     def _profile(self, name: str) -> tuple[Profile, LocalJudge]:
         if name not in self._ready:

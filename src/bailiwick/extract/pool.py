@@ -14,13 +14,15 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from bailiwick.extract.content import ContentLimits
 from bailiwick.extract.page import Body, Extracted
+from bailiwick.extract.parsers.facts import ParserOrder
 from bailiwick.extract.wire import LENGTH, pack_body, unpack_answer
 from bailiwick.model.content import ParseOutcome, Unread
+from bailiwick.model.items import ParserOutcome, ParserTry
 
 ATTEMPTS = 3
 """Only a page whose child died by itself so often is poison."""
@@ -48,11 +50,14 @@ class PoolClosedError(Exception):
 class ExtractionPool:
     """Children are started on use and kept. Close it at the end."""
 
-    def __init__(self, size: int, profiles: Path | None, limits: PoolLimits) -> None:
+    def __init__(
+        self, size: int, profiles: Path | None, limits: PoolLimits, parsers: ParserOrder | None = None
+    ) -> None:
         self.size = size
         self._limits = limits
         arguments = [
-            str(profiles or ""), str(limits.page_seconds), str(limits.memory_bytes), *map(str, astuple(limits.content)),
+            str(profiles or ""), parsers.written() if parsers else "",
+            str(limits.page_seconds), str(limits.memory_bytes), *map(str, astuple(limits.content)),
         ]  # fmt: skip
         self._children = [_Child(arguments) for _ in range(size)]
         self._free: queue.LifoQueue[_Child] = queue.LifoQueue()
@@ -91,12 +96,20 @@ class ExtractionPool:
 
     def _extract(self, child: "_Child", body: Body) -> Extracted | Unread:
         deaths = kills = 0
+        died: list[ParserTry] = []
         while deaths < ATTEMPTS and kills < MOST_KILLS:
             if self._closed.is_set():
                 raise PoolClosedError
             answer = child.ask(body)
+            if isinstance(answer, Extracted):
+                return replace(answer, tries=[*died, *answer.tries])
             if not isinstance(answer, int):
                 return answer
+            if child.parser is not None and (child.hung or answer not in _FROM_OUTSIDE):
+                # The user's own parser did it, not the page: that is read without them.
+                died.append(_ended(child.parser, is_slow=child.hung or answer == -signal.SIGALRM))
+                body = replace(body, use_parsers=False)
+                continue
             if child.hung or answer == -signal.SIGALRM:
                 return Unread(ParseOutcome.TIMEOUT, f"it takes more than {self._limits.page_seconds:.0f} s")
             kills += answer in _FROM_OUTSIDE
@@ -124,14 +137,16 @@ class _Child:
         self._process: subprocess.Popen[bytes] | None = None
         self.busy_since: float | None = None
         self.hung = False
+        self.parser: ParserTry | None = None
+        """The site parser that is at work, or was when the process ended."""
 
     def ask(self, body: Body) -> Extracted | Unread | int:
         """The answer; or how the process died over it."""
-        self.hung = False
+        self.hung, self.parser = False, None
         process = self._process or self._start()
         self.busy_since = time.monotonic()
         try:
-            return _answer(process, body)
+            return self._answer(process, body)
         except (OSError, EOFError):
             return self.drop()
         finally:
@@ -165,14 +180,21 @@ class _Child:
         )  # fmt: skip
         return self._process
 
+    def _answer(self, process: "subprocess.Popen[bytes]", body: Body) -> Extracted | Unread:
+        if process.stdin is None or process.stdout is None:
+            raise EOFError
+        process.stdin.write(pack_body(body))
+        process.stdin.flush()
+        while True:
+            (length,) = LENGTH.unpack(_exactly(process, LENGTH.size))
+            told = unpack_answer(_exactly(process, length))
+            if not isinstance(told, ParserTry):
+                return told
+            self.parser = told if told.outcome is ParserOutcome.DIED else None
 
-def _answer(process: "subprocess.Popen[bytes]", body: Body) -> Extracted | Unread:
-    if process.stdin is None or process.stdout is None:
-        raise EOFError
-    process.stdin.write(pack_body(body))
-    process.stdin.flush()
-    (length,) = LENGTH.unpack(_exactly(process, LENGTH.size))
-    return unpack_answer(_exactly(process, length))
+
+def _ended(parser: ParserTry, *, is_slow: bool) -> ParserTry:
+    return replace(parser, outcome=ParserOutcome.TIMEOUT, why="it never ended") if is_slow else parser
 
 
 def _exactly(process: "subprocess.Popen[bytes]", number: int) -> bytes:

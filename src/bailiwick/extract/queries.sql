@@ -20,7 +20,8 @@ with taken as (
     returning q.domain_id, q.path_hash, q.body_hash, q.attempts, q.is_forced
 )
 select h.domain_id, h.path_hash, h.body_hash as token, h.attempts, h.is_forced, p.body_hash, p.path, coalesce(p.content_type, '') as content_type,
-       p.pack_id, p.pack_offset, p.pack_length, d.name, d.base_url, d.profile
+       p.pack_id, p.pack_offset, p.pack_length, d.name, d.base_url, d.profile,
+       bailiwick_parser_mark(d.name, %(parser_marks)s::jsonb) as parser_mark
 from held as h
 cross join lateral (  -- apart, so that it is looked up by its whole key, whatever the statistics say
     select body_hash, path, content_type, pack_id, pack_offset, pack_length from pages
@@ -215,7 +216,8 @@ with page as materialized (
     select p.domain_id, p.path_hash, p.body_hash, p.last_fetched_at,
            t.domain_id is not null and t.extractor_version >= %(version)s and t.body_hash = p.body_hash
                and t.outcome <> all(%(again)b::text[]) and t.profile = d.profile
-               and t.profile_mark = coalesce((%(marks)s::jsonb ->> d.profile)::bigint, 0) as is_done
+               and t.profile_mark = (coalesce((%(marks)s::jsonb ->> d.profile)::bigint, 0)
+                                     # bailiwick_parser_mark(d.name, %(parser_marks)s::jsonb)) as is_done
     from pages as p join domains as d on d.id = p.domain_id
     left join page_parses as t on t.domain_id = p.domain_id and t.path_hash = p.path_hash
     where (p.domain_id, p.path_hash) > (%(domain_id)s, %(path_hash)s)

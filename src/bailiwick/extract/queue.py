@@ -32,6 +32,8 @@ class Claimed:
     profile: str
     attempts: int
     is_forced: bool
+    parser_mark: int = 0
+    """Of the site parsers that are for its domain."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -46,6 +48,8 @@ class Taker:
     machine: str
     seconds: float
     jobs: Sequence[int] | None = None
+    parser_marks: Mapping[str, int] = field(default_factory=dict)
+    """Of site parsers, by host."""
 
 
 def claim(conn: Connection, taker: Taker, *, limit: int) -> list[Claimed]:
@@ -56,6 +60,7 @@ def claim(conn: Connection, taker: Taker, *, limit: int) -> list[Claimed]:
         "seconds": taker.seconds,
         "jobs": list(taker.jobs) if taker.jobs is not None else None,
         "limit": limit,
+        "parser_marks": json.dumps(dict(taker.parser_marks)),
     }
     by_index(conn)
     in_order(conn)
@@ -71,6 +76,7 @@ def claim(conn: Connection, taker: Taker, *, limit: int) -> list[Claimed]:
             profile=row.profile,
             attempts=row.attempts,
             is_forced=row.is_forced,
+            parser_mark=row.parser_mark,
         )
         for row in conn.exec_driver_sql(SQL["claim"], values)
     ]
@@ -79,7 +85,7 @@ def claim(conn: Connection, taker: Taker, *, limit: int) -> list[Claimed]:
 def known_contents(
     conn: Connection, pages: Sequence[tuple[Claimed, int]], *, version: int
 ) -> dict[tuple[int, int], list[bytes]]:
-    """The contents of these pages that need not be made again: (page, its profile's mark) in."""
+    """The contents of these pages that need not be made again: (page, the mark of what would make them) in."""
     found: dict[tuple[int, int], list[bytes]] = {}
     wanted = [(page, mark) for page, mark in pages if not page.is_forced]
     values = {
@@ -118,13 +124,14 @@ def backlog(conn: Connection, jobs: Sequence[int] | None = None, *, most: int = 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Which pages are to be parsed again: `marks` are those of today's profiles."""
+    """Which pages are to be parsed again: `marks` are those of today's profiles, and of parsers by host."""
 
     version: int
     marks: Mapping[str, int]
     only_domains: Sequence[int] | None = None
     profiles: Sequence[str] | None = None
     force: bool = False
+    parser_marks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -143,6 +150,7 @@ def requeue(conn: Connection, again: Again, so_far: Requeued, *, limit: int = 50
         "version": again.version,
         "again": _AGAIN,
         "marks": json.dumps(dict(again.marks)),
+        "parser_marks": json.dumps(dict(again.parser_marks)),
         "only": list(again.only_domains) if again.only_domains is not None else None,
         "profiles": list(again.profiles) if again.profiles is not None else None,
         "force": again.force,

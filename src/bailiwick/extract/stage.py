@@ -169,7 +169,7 @@ class ParseStage:
         if self._work.second_opinion is not None:
             found = await asyncio.gather(*map(self._judged_again, part, found))
         return [
-            Result(ready.page, self._marks[ready.page.profile], one, milliseconds)
+            Result(ready.page, self._mark(ready.page), one, milliseconds)
             for ready, one in zip(part, found, strict=True)
         ]
 
@@ -222,9 +222,13 @@ class ParseStage:
             if strange:
                 queue.give_back(conn, self._work.taker, strange, wait_seconds=_UNKNOWN_PROFILE_SECONDS)
                 self._say_unknown(strange)
-            ready = [(page, self._marks[page.profile]) for page in pages if page.profile in self._marks]
+            ready = [(page, self._mark(page)) for page in pages if page.profile in self._marks]
             known = queue.known_contents(conn, ready, version=EXTRACTOR_VERSION) if ready else {}
             return [(page, known.get(page.key, [])) for page, _ in ready]
+
+    def _mark(self, page: Claimed) -> int:
+        """Of all that decides how a page is parsed beside the program: its profile, and the parsers for its site."""
+        return self._marks[page.profile] ^ page.parser_mark
 
     def _say_unknown(self, pages: Sequence[Claimed]) -> None:
         for page in pages:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from bailiwick.extract.page import Body, Extracted
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Relevance, RelevanceSource, Unread
-from bailiwick.model.items import Item, ItemKind, Reject
+from bailiwick.model.items import Item, ItemKind, ParserOutcome, ParserTry, Reject
 
 LENGTHS = struct.Struct(">II")
 LENGTH = struct.Struct(">I")
@@ -27,6 +27,8 @@ def pack_body(body: Body) -> bytes:
         "profile": body.profile,
         "known": [digest.hex() for digest in body.known],
         "relevance": asdict(body.relevance) if body.relevance else None,
+        "kinds": list(body.kinds) if body.kinds is not None else None,
+        "use_parsers": body.use_parsers,
     }
     header = json.dumps(told).encode()
     return b"".join((LENGTHS.pack(len(header), len(body.data)), header, body.data))
@@ -46,7 +48,15 @@ def read_body(read: Callable[[int], bytes]) -> Body | None:
         told["profile"],
         [bytes.fromhex(digest) for digest in told["known"]],
         _relevance(told["relevance"]),
+        [ItemKind(kind) for kind in told["kinds"]] if told["kinds"] is not None else None,
+        told["use_parsers"],
     )
+
+
+def pack_note(note: ParserTry) -> bytes:
+    """What the worker reads before an answer: a site parser runs from here on."""
+    told = json.dumps({"running": asdict(note)}).encode()
+    return LENGTH.pack(len(told)) + told
 
 
 def pack_answer(found: Extracted | Unread) -> bytes:
@@ -60,6 +70,7 @@ def pack_answer(found: Extracted | Unread) -> bytes:
             "markdown": found.markdown,
             "items": [asdict(item) for item in found.items],
             "rejects": [asdict(reject) for reject in found.rejects],
+            "tries": [asdict(one) for one in found.tries],
         }
     answer = json.dumps(told).encode()
     return LENGTH.pack(len(answer)) + answer
@@ -76,8 +87,11 @@ def _told_content(content: Content) -> dict[str, object]:
     return told
 
 
-def unpack_answer(data: bytes) -> Extracted | Unread:
+def unpack_answer(data: bytes) -> Extracted | Unread | ParserTry:
+    """An answer, or a note that comes before it."""
     told = json.loads(data)
+    if "running" in told:
+        return _try(told["running"])
     if "outcome" in told:
         return Unread(ParseOutcome(told["outcome"]), told["why"])
     content = told["content"]
@@ -87,7 +101,19 @@ def unpack_answer(data: bytes) -> Extracted | Unread:
         content[name] = datetime.fromisoformat(content[name]) if content[name] else None
     items = [Item(**(item | {"kind": ItemKind(item["kind"])})) for item in told["items"]]
     rejects = [Reject(**(reject | {"kind": ItemKind(reject["kind"])})) for reject in told["rejects"]]
-    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items, rejects)
+    tries = [_try(one) for one in told["tries"]]
+    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items, rejects, tries)
+
+
+def _try(told: "dict[str, object]") -> ParserTry:
+    why = told["why"]
+    return ParserTry(
+        str(told["parser"]),
+        int(str(told["version"])),
+        ItemKind(str(told["kind"])),
+        ParserOutcome(str(told["outcome"])),
+        str(why) if why is not None else None,
+    )
 
 
 def _relevance(told: "dict[str, object] | None") -> Relevance | None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from bailiwick.db.sql import by_index
 from bailiwick.extract.page import Extracted
+from bailiwick.extract.parsers.stats import write_tries
 from bailiwick.extract.queue import SQL, Claimed
 from bailiwick.extract.version import EXTRACTOR_VERSION
 from bailiwick.model.content import Content, ParseOutcome, Relevance, Unread
@@ -69,6 +70,7 @@ def write(conn: Connection, results: Sequence[Result]) -> Written:
     _write_items(conn, kept, snapshots)
     _project(conn, kept, snapshots, changed)
     _write_parses(conn, kept, snapshots)
+    write_tries(conn, [(r.page, r.found.tries) for r in kept if isinstance(r.found, Extracted) and r.found.relevance])
     _tell(conn, kept, snapshots, changed)
     keys = [r.page.key for r in kept]
     conn.exec_driver_sql(SQL["done"], {"domain_id": [d for d, _ in keys], "path_hash": [p for _, p in keys]})

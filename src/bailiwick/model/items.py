@@ -56,13 +56,42 @@ class Reject:
     version: int
 
 
+class ParserOutcome(StrEnum):
+    """What became of a site parser on a page. All but `succeeded` leave it to the generic extractor of that kind."""
+
+    SUCCEEDED = "succeeded"
+    RAISED = "raised"
+    """It raised an error."""
+    EMPTY = "empty"
+    """It gave nothing."""
+    REFUSED = "refused"
+    """What it gave is no valid item: a required field is missing or wrong."""
+    TIMEOUT = "timeout"
+    """It took longer than a parser may."""
+    DIED = "died"
+    """Its process ended over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParserTry:
+    """One site parser on one page."""
+
+    parser: str
+    version: int
+    kind: ItemKind
+    outcome: ParserOutcome
+    why: str | None = None
+
+
 @dataclass(slots=True)
 class Gathered:
     """What one page gave."""
 
     items: list[Item] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
+    tries: list[ParserTry] = field(default_factory=list)
 
     def add(self, other: "Gathered") -> None:
         self.items += other.items
         self.rejects += other.rejects
+        self.tries += other.tries

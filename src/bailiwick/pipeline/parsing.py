@@ -13,6 +13,7 @@ from bailiwick.app import App
 from bailiwick.base.settings import Settings
 from bailiwick.extract.content import ContentLimits
 from bailiwick.extract.page import Extracted
+from bailiwick.extract.parsers.facts import ParserOrder
 from bailiwick.extract.pool import ExtractionPool, PoolLimits
 from bailiwick.extract.queue import Claimed, Taker
 from bailiwick.extract.relevance.model_judge import Budget, ModelJudge
@@ -57,7 +58,7 @@ async def _parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgre
         database=app.database,
         store=app.body_store,
         pool=pool_of(app, settings),
-        taker=Taker(str(me), me.machine, settings.parse.claim_seconds, order.jobs),
+        taker=Taker(str(me), me.machine, settings.parse.claim_seconds, order.jobs, app.site_parsers.marks),
         marks=app.profile_marks,
         batch_pages=settings.parse.batch_pages,
         second_opinion=_second_opinion(app),
@@ -92,7 +93,9 @@ def pool_of(app: App, settings: Settings, *, size: int | None = None) -> Extract
         parse_settings.page_memory_bytes,
     )
     usual = parse_settings.processes or max((os.cpu_count() or 1) - 1, 1)
-    return ExtractionPool(size or usual, app.place.profiles, limits)
+    found = app.site_parsers
+    parsers = ParserOrder(found.sources, frozenset(found.hosts), parse_settings.parser_seconds)
+    return ExtractionPool(size or usual, app.place.profiles, limits, parsers)
 
 
 def _second_opinion(app: App) -> SecondOpinion | None:

@@ -22,6 +22,8 @@ from bailiwick.db.tables import (
     page_snapshots,
     pages,
     parse_queue,
+    parser_stats,
+    parser_tries,
     products,
     refused_links,
     sitemaps,
@@ -38,7 +40,9 @@ from bailiwick.registry.records import Domain, find, get, get_by_id
 from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
-_CONTENT_TABLES = (parse_queue, page_parses, page_snapshots, snapshot_history, items, item_rejects, products)
+_CONTENT_TABLES = (
+    parse_queue, page_parses, page_snapshots, snapshot_history, items, item_rejects, products, parser_tries,
+)  # fmt: skip
 _PAGE_TABLES = (pages, *_CONTENT_TABLES, outlinks, fetch_log, sitemaps, refused_links)
 """What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
@@ -95,6 +99,7 @@ def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
     target = _merge_standing(conn, source, target, actor)
     _merge_rows(conn, source, target)
     _merge_pages(conn, source, target)
+    conn.execute(delete(parser_stats).where(parser_stats.c.domain_id == source.id))
     _merge_jobs(conn, source, target)
     conn.execute(delete(domains).where(domains.c.id == source.id))
     _tell_moved(conn, source, target)
@@ -115,7 +120,7 @@ def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None)
     """
     require(actor, ADMINS)
     take_lease(conn, [domain])
-    for table in (page_requests, domain_progress, domain_memory, *_PAGE_TABLES):
+    for table in (page_requests, domain_progress, domain_memory, parser_stats, *_PAGE_TABLES):
         conn.execute(delete(table).where(table.c.domain_id == domain.id))
     zero = dict.fromkeys((*_SUMMED[:5], "crawl_depth_reached", "consecutive_error_count"), 0)
     gone = dict.fromkeys(("image_yield_rate", "avg_images_per_page", "error_rate"))

@@ -13,6 +13,7 @@ from bailiwick.approve.verbs import Verb
 from bailiwick.base.errors import ConflictError, NotAllowedError, NotFoundError, UsageError
 from bailiwick.crawl import listing, runs
 from bailiwick.crawl.explain import explain_page, refusals
+from bailiwick.extract import item_listing
 from bailiwick.ledger.events import Subject, latest
 from bailiwick.model.names import DomainName
 from bailiwick.net.agent import product, user_agent
@@ -80,6 +81,8 @@ def domain_page(here: Member, name: str, before: Before = None) -> Response:
             "events": events[:_EVENTS],
             "older": events[_EVENTS - 1].id if len(events) > _EVENTS else None,
             "refusals": refusals(conn, domain.id),
+            "items": item_listing.counts(conn, domain.id),
+            "most_items": item_listing.MOST_COUNTED,
             "runs": runs.of_domain(conn, domain.id, limit=_RUNS),
             "may_configure": role in DECIDERS,
         }

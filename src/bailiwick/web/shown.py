@@ -15,6 +15,7 @@ _DID = {
     "log_in": "logged in", "log_out": "logged out", "mark_no_funds": "found no funds at",
     "make_first_link": "got the first link for", "make_invitation_link": "made an invitation for",
     "make_reset_link": "made a new password link for", "merge": "merged", "note": "added a note to",
+    "parser_degraded": "saw a parser fail on", "parser_recovered": "saw a parser work again on",
     "pause": "paused", "purge": "purged", "recrawl": "asked for a re-crawl of", "refresh": "asked for a re-crawl of",
     "reject": "rejected", "rename": "renamed", "reset": "reset", "resubmit": "submitted again", "resume": "resumed",
     "set_password": "set the password of", "start": "started", "submit": "submitted", "suggest": "suggested",

@@ -120,9 +120,9 @@ def _environment(assets: Assets) -> Environment:
 
 
 def _add_routes(web: FastAPI) -> None:
-    from bailiwick.web import account, dashboard, domain, domains, health, login, members, public, review, submit
+    from bailiwick.web import account, dashboard, domain, domains, health, items, login, members, public, review, submit
 
-    for part in (health, login, dashboard, domains, domain, review, submit, members, account, public):
+    for part in (health, login, dashboard, domains, domain, items, review, submit, members, account, public):
         web.include_router(part.router)
 
     @web.get("/static/{digest}/{name}", include_in_schema=False)

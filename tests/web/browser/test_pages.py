@@ -1,9 +1,11 @@
 """Every page there is: usable in both colour schemes, on a small screen, with everything unfolded."""
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import expect
 
+from bailiwick.demo.web.goods import JSON_LD, MICRODATA
 from tests.web.browser.conftest import OpenWindow
 from tests.web.browser.serving import Served
 from tests.web.browser.window import Window
@@ -12,6 +14,7 @@ _PAGES = {
     "dashboard.html": "/",
     "domains.html": "/domains?sort=priority",
     "domain.html": "/domains/{name}",
+    "items.html": "/domains/{name}/items",
     "pages.html": "/domains/{name}/pages?view=waiting",
     "review.html": "/review",
     "approved.html": "/approved",
@@ -50,6 +53,41 @@ def test_every_page_is_for_everybody(served: Served, window: Window, new_window:
     visitor.go("/login")
     expect(visitor.page.get_by_label("Name")).to_be_focused()
     visitor.inspect()
+
+
+def test_items_of_a_shop_are_found_filtered_and_unfolded(
+    served: Served, window: Window, new_window: OpenWindow
+) -> None:
+    """With htmx, and in a browser without scripts."""
+    name, page = served.name("shop.example"), window.page
+    window.start(served.first_link)
+    served.program.run("domain", "submit", name)
+    window.go(f"/domains/{name}")
+    window.configure(Delay="0")
+    served.program.run("domain", "approve", name)
+    count = len(JSON_LD) + len(MICRODATA)  # those that need no parser of one's own
+    window.wait_until(lambda: _items(served, name) == count)
+    window.go(f"/domains/{name}")
+    page.get_by_role("link", name="product", exact=True).click()
+    expect(page.locator(".items > li")).to_have_count(count)
+    page.locator("summary", has_text="Linen towel, red stripe").click()
+    expect(page.get_by_text("Softer with every wash, for thirty years.")).to_be_visible()
+    page.evaluate("() => document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    window.inspect()
+    page.get_by_label("Kind").select_option("")
+    expect(page).to_have_url(re.compile(r"/items\?kind=$"))
+    expect(page.locator(".items > li")).to_have_count(count)
+    plain = new_window(has_scripts=False)
+    plain.page.context.add_cookies(page.context.cookies())
+    plain.go(f"/domains/{name}/items")
+    plain.page.get_by_label("Kind").select_option("product")
+    plain.page.get_by_role("button", name="Show").click()
+    expect(plain.page.locator(".items > li")).to_have_count(count)
+
+
+def _items(served: Served, name: str) -> int:
+    rows = served.program.run("item", "list", "--kind", "product", "--domain", name, "--json", "--limit", "100")
+    return len(rows.splitlines())
 
 
 def test_the_watch_sees_what_is_wrong(window: Window) -> None:

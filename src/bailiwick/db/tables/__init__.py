@@ -29,6 +29,7 @@ from bailiwick.db.tables.crawl import (
     sitemaps,
 )
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
+from bailiwick.db.tables.parsers import parser_stats, parser_tries
 from bailiwick.db.tables.products import price_history, products
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
 from bailiwick.db.tables.search import search_documents
@@ -60,6 +61,8 @@ __all__ = [
     "page_snapshots",
     "pages",
     "parse_queue",
+    "parser_stats",
+    "parser_tries",
     "price_history",
     "products",
     "refused_links",

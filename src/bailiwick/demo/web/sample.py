@@ -1,4 +1,4 @@
-"""The sample web of `make demo`: eight small sites that know each other, each with a habit of its own."""
+"""The sample web of `make demo`: nine small sites that know each other, each with a habit of its own."""
 
 from bailiwick.demo.web.answers import Page
 from bailiwick.demo.web.behaviours import (
@@ -13,9 +13,11 @@ from bailiwick.demo.web.behaviours import (
     too_many_requests,
     validators,
 )
+from bailiwick.demo.web.goods import SHELF, goods_pages
+from bailiwick.demo.web.offers import CONTACT, PROGRAMMES, SERVICES, foundation_pages, library_pages
 from bailiwick.demo.web.prose import TOWN, Theme
 from bailiwick.demo.web.sites import Site, Web
-from bailiwick.demo.web.themes import BLOG, CLUB, FOOD_BANK, LIBRARY, MUSEUM, NEWS, SHOP
+from bailiwick.demo.web.themes import BLOG, CLUB, FOOD_BANK, FOUNDATION, LIBRARY, MUSEUM, NEWS, SHOP
 from bailiwick.demo.web.trees import Shape, Tree
 
 _SEED = 7
@@ -28,6 +30,7 @@ _SITES: tuple[tuple[str, Theme, int, int], ...] = (
     ("news.example", NEWS, 130, 5),
     ("blog.example", BLOG, 40, 5),
     ("town.example", TOWN, 25, 5),
+    ("foundation.example", FOUNDATION, 25, 5),
     ("members.example", CLUB, 20, 5),
 )
 
@@ -47,6 +50,7 @@ def sample_web() -> Web:
     )
     web = Web(Site(tree.host, tree) for tree in trees)
     _give_habits(web)
+    _give_offers(web)
     return web
 
 
@@ -58,10 +62,10 @@ def _give_habits(web: Web) -> None:
     foodbank.behave("/donate", redirect("/", host="shop.example", status=302))
     library.robots = "User-agent: *\nDisallow: /staff/\n"
     library.add(Page("/staff/rota", "<!doctype html><title>Rota</title><p>Not for crawlers.</p>\n"))
-    library.behave("/", linking("/staff/rota", "/moved-last-year"))
+    library.behave("/", linking("/staff/rota", "/moved-last-year", SERVICES, CONTACT))
     library.behave("/moved-last-year", status(410))
     shop.behave_everywhere(encoded("gzip"))
-    shop.behave("/", linking("/basket", "/stock.json", "/catalogue"))
+    shop.behave("/", linking("/basket", "/stock.json", "/catalogue", SHELF))
     shop.add(Page("/basket", "<!doctype html><html><head><title>Basket</title></head><p>It is empty.</p></html>\n"))
     shop.behave("/basket", noindex_meta())
     shop.behave("/stock.json", JSON)
@@ -72,3 +76,12 @@ def _give_habits(web: Web) -> None:
     news.behave("/live", for_first(1, too_many_requests("1")))
     web["blog.example"].www = True
     web["members.example"].behave_everywhere(status(403))
+
+
+def _give_offers(web: Web) -> None:
+    """Pages that describe one thing each: goods, services, programmes."""
+    library, foundation = web["library.example"], web["foundation.example"]
+    web["shop.example"].add(*goods_pages())
+    library.add(*library_pages(library.host))
+    foundation.add(*foundation_pages(foundation.host))
+    foundation.behave("/", linking(PROGRAMMES, CONTACT))

@@ -173,3 +173,24 @@ CLUB = Theme(
     aspects=_words("notes, results"),
     sentences=("{subject} was put on the water on {day}, {number} strokes from the bank.", "See the logbook."),
 )
+
+FOUNDATION = Theme(
+    name="Lantern Hill Foundation",
+    tagline="Small grants for good ideas between the river and the sea.",
+    sections=_words("news, projects, about, people"),
+    subjects=_words(
+        "the village bakery, a choir of nine schools, the bee meadow, the repair cafe, a boat for everyone, "
+        "the night bus, stories of the harbour, the winter garden"
+    ),
+    aspects=_words("how it began, what the grant paid for, a visit, what came of it, in numbers, the people behind it"),
+    sentences=(
+        "{subject} got its first grant {number} weeks after somebody had the idea in a queue.",
+        "Our board reads every application aloud on {day}, and nobody leaves before the last one.",
+        "Of {number} applications we could fund eleven, and wrote a letter to all the others.",
+        "The money paid for wood, paint and a great deal of soup.",
+        "We visit each project once, bring cake, and ask what went wrong.",
+        "{subject} stands on its own feet now, which is what a grant is for.",
+        "A final report has two pages, one of which may be photographs.",
+        "Whoever was refused may ask why, and most of them come back with a better plan.",
+    ),
+)

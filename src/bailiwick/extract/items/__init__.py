@@ -14,6 +14,8 @@ from bailiwick.extract.items.source import Source
 from bailiwick.model.items import Gathered, ItemKind
 
 Extractor = Callable[[Source], Gathered]
+SiteParser = Callable[[ItemKind], Gathered | None]
+"""What a parser of the user's own makes of the page; None where there is none for it."""
 
 
 def _articles(source: Source) -> Gathered:
@@ -28,12 +30,19 @@ EXTRACTORS: Mapping[ItemKind, Extractor] = {
 _WITHOUT_EXTRA = frozenset({ItemKind.ARTICLE})
 
 
-def gather_items(source: Source, wanted: Collection[ItemKind]) -> Gathered:
-    """All items of these kinds that a page gives."""
+def gather_items(
+    source: Source, wanted: Collection[ItemKind], site_parser: SiteParser = lambda _kind: None
+) -> Gathered:
+    """All items of these kinds that a page gives. A site's own parser comes first; where it fails, ours steps in."""
     found = Gathered()
-    for kind, extractor in EXTRACTORS.items():
-        if kind in wanted and (kind in _WITHOUT_EXTRA or is_available()):
-            found.add(extractor(source))
+    for kind in ItemKind:
+        if kind not in wanted:
+            continue
+        parsed = site_parser(kind)
+        if parsed is not None:
+            found.add(parsed)
+        if kind in EXTRACTORS and (kind in _WITHOUT_EXTRA or is_available()) and not (parsed and parsed.items):
+            found.add(EXTRACTORS[kind](source))
     return found
 
 

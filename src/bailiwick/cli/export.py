@@ -1,4 +1,4 @@
-"""`bailiwick export`: pages, items and domains as files for other programs."""
+"""`bailiwick export`: pages, items, images and domains as files for other programs."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from bailiwick.model.items import ItemKind
 if TYPE_CHECKING:
     from bailiwick.query.export.service import Exported, Request
 
-_KINDS = ("pages", "items", "products", "domains")
+_KINDS = ("pages", "items", "images", "products", "domains")
 _FORMATS = ("jsonl", "csv", "parquet", "warc")
 _SUFFIXES = {
     ".jsonl": "jsonl",

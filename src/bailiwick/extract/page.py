@@ -4,13 +4,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bailiwick.extract.content import ContentLimits, open_body, read_opened
+from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
+from bailiwick.extract.images.finding import find_images
 from bailiwick.extract.items import gather_items
 from bailiwick.extract.items.source import Source
 from bailiwick.extract.markdown import is_available, markdown_of
 from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
 from bailiwick.model.content import Content, ContentKind, Relevance, Unread
-from bailiwick.model.items import Item, Reject
+from bailiwick.model.images import PageImages
+from bailiwick.model.items import Item, ItemKind, Reject
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import MarkdownPolicy, Profile
 
@@ -38,6 +40,8 @@ class Extracted:
     markdown: str | None = None
     items: list[Item] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
+    images: PageImages | None = None
+    """Where the profile wants images; those of known content too, which is cheap: others may have been there since."""
 
 
 class PageExtractor:
@@ -55,11 +59,12 @@ class PageExtractor:
         content = read_opened(opened, body.url, self._limits)
         if isinstance(content, Unread):
             return content
-        if content.content_hash in body.known:
-            return Extracted(content, None)
         profile, judge = self._profile(body.profile)
+        if content.content_hash in body.known:
+            return Extracted(content, None, images=_images(profile, opened, body.url))
         relevance = body.relevance or judge(Subject.of(content, body.url))
-        found = Extracted(content, relevance)
+        images = _images(profile, opened, body.url, is_relevant=relevance.is_relevant)
+        found = Extracted(content, relevance, images=images)
         if relevance.is_relevant or profile.markdown is MarkdownPolicy.ALL:
             found = replace(found, markdown=_markdown(profile, body, content))
         if relevance.is_relevant:
@@ -80,3 +85,10 @@ def _markdown(profile: Profile, body: Body, content: Content) -> str | None:
     if profile.markdown is MarkdownPolicy.NONE or not is_available():
         return None
     return markdown_of(body.data, body.content_type, body.url) or content.text
+
+
+def _images(profile: Profile, opened: Opened, url: str, *, is_relevant: bool = True) -> PageImages | None:
+    if ItemKind.IMAGE not in profile.extractors:
+        return None
+    found = find_images(opened.text, url) if is_relevant and opened.kind is ContentKind.HTML else []
+    return PageImages(found, profile.images.download)

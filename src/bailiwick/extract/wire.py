@@ -11,6 +11,7 @@ from datetime import datetime
 
 from bailiwick.extract.page import Body, Extracted
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Relevance, RelevanceSource, Unread
+from bailiwick.model.images import FoundImage, FoundIn, ImageType, PageImages
 from bailiwick.model.items import Item, ItemKind, Reject
 
 LENGTHS = struct.Struct(">II")
@@ -60,6 +61,7 @@ def pack_answer(found: Extracted | Unread) -> bytes:
             "markdown": found.markdown,
             "items": [asdict(item) for item in found.items],
             "rejects": [asdict(reject) for reject in found.rejects],
+            "images": _told_images(found.images),
         }
     answer = json.dumps(told).encode()
     return LENGTH.pack(len(answer)) + answer
@@ -76,6 +78,12 @@ def _told_content(content: Content) -> dict[str, object]:
     return told
 
 
+def _told_images(images: PageImages | None) -> object:
+    if images is None:
+        return None
+    return [images.downloads, [(one.url, one.alt, one.kind, one.found_in) for one in images.found]]
+
+
 def unpack_answer(data: bytes) -> Extracted | Unread:
     told = json.loads(data)
     if "outcome" in told:
@@ -87,7 +95,21 @@ def unpack_answer(data: bytes) -> Extracted | Unread:
         content[name] = datetime.fromisoformat(content[name]) if content[name] else None
     items = [Item(**(item | {"kind": ItemKind(item["kind"])})) for item in told["items"]]
     rejects = [Reject(**(reject | {"kind": ItemKind(reject["kind"])})) for reject in told["rejects"]]
-    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items, rejects)
+    relevance, images = _relevance(told["relevance"]), _images(told["images"])
+    return Extracted(Content(**content), relevance, told["markdown"], items, rejects, images)
+
+
+def _images(told: "tuple[bool, list[tuple[str, str | None, str, str]]] | None") -> PageImages | None:
+    if told is None:
+        return None
+    downloads, found = told
+    return PageImages(
+        [
+            FoundImage(url, position, alt, ImageType(kind), FoundIn(found_in))
+            for position, (url, alt, kind, found_in) in enumerate(found)
+        ],
+        downloads,
+    )
 
 
 def _relevance(told: "dict[str, object] | None") -> Relevance | None:

@@ -28,6 +28,7 @@ from bailiwick.db.tables.crawl import (
     runs,
     sitemaps,
 )
+from bailiwick.db.tables.images import image_fetches, image_sightings, images
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.products import price_history, products
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
@@ -43,6 +44,9 @@ __all__ = [
     "export_cursors",
     "fetch_log",
     "host_gates",
+    "image_fetches",
+    "image_sightings",
+    "images",
     "item_rejects",
     "items",
     "job_domains",

@@ -81,6 +81,14 @@ def test_types_by_what_the_page_says() -> None:
     }  # fmt: skip
 
 
+def test_what_frames_a_page_is_small_and_never_primary() -> None:
+    html = """<nav><a href=/><img src="/photo.jpg"></a></nav><img src="/images/prev.png"><img src="/a.jpg">
+        <footer><p><img src="/b.jpg"></p></footer>"""
+    assert [i.kind for i in found(html)] == [
+        ImageType.THUMBNAIL, ImageType.THUMBNAIL, ImageType.PRIMARY, ImageType.THUMBNAIL,
+    ]  # fmt: skip
+
+
 def test_the_shared_image_is_the_primary_one_and_counts_once() -> None:
     html = '<meta property="og:image" content="/b.jpg"><img src="/a.jpg"><img src="/b.jpg">'
     assert [(i.url[-5:], i.kind) for i in found(html)] == [

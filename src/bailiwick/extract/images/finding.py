@@ -26,9 +26,12 @@ _PLACEHOLDER = re.compile(
     r"(?:^|[/_.-])(?:blank|spacer|placeholder|pixel|transparent|1x1|lazy|loading)(?:[/_.-]|$)", re.I
 )
 _SMALL = re.compile(
-    r"(?:^|[^a-z])(?:thumbs?|thumbnails?|icons?|avatars?|sprites?|logos?|badges?|emoji|favicon|flags?)(?:[^a-z]|$)",
+    r"(?:^|[^a-z])(?:thumbs?|thumbnails?|icons?|avatars?|sprites?|logos?|badges?|emoji|favicon|flags?"
+    r"|arrows?|bullets?|buttons?|prev|previous|next)(?:[^a-z]|$)",
     re.I,
 )
+_AROUND = frozenset({"nav", "header", "footer", "button"})
+_STEPS_UP = 6
 _MAIN = re.compile(r"(?:^|[\s_-])(?:hero|primary|featured|main-image|product-image|lead|cover)(?:[\s_-]|$)", re.I)
 _THUMBNAIL_PIXELS = 160
 _NUMBER = re.compile(r"\s*(\d{1,6})\s*(?:px)?\s*$")
@@ -159,11 +162,23 @@ def _kind(node: "DOMNode", url: str) -> ImageType:
     marks = f"{node.getattr('class') or ''} {node.getattr('id') or ''} {node.getattr('itemprop') or ''}"
     if _MAIN.search(marks):
         return ImageType.PRIMARY
-    if sides and max(sides) <= _THUMBNAIL_PIXELS:
+    if (sides and max(sides) <= _THUMBNAIL_PIXELS) or _is_around(node):
         return ImageType.THUMBNAIL
     if _SMALL.search(marks) or (not sides and _SMALL.search(url.partition("://")[2].partition("/")[2])):
         return ImageType.THUMBNAIL
     return ImageType.GALLERY
+
+
+def _is_around(node: "DOMNode") -> bool:
+    """Part of the frame that a site puts around its pages, not of the page."""
+    parent = node.parent
+    for _ in range(_STEPS_UP):
+        if parent is None:
+            return False
+        if parent.tag in _AROUND:
+            return True
+        parent = parent.parent
+    return False
 
 
 def _pixels(value: str | None) -> int | None:

@@ -61,7 +61,7 @@ def export(  # noqa: PLR0913 - one option each
     since: str | None,
     name: str | None,
 ) -> None:
-    """Write pages, items, products or domains to a file, or to other programs.
+    """Write pages, items, images, products or domains to a file, or to other programs.
 
     A file appears whole under its name, or not at all. An export that was interrupted goes on where it was when the
     same command is given again. What changes while it runs may be in it or not; --since last brings it the next time.

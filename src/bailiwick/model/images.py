@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 SVG = "image/svg+xml"
-NEAR_BITS = 10
+NEAR_BITS = 6
 """Two images are near duplicates if at most so many of the 64 bits of their perceptual hashes differ."""
 
 

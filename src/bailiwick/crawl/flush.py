@@ -50,7 +50,11 @@ def flush(
         _remember(conn, fresh)
         _keep_sitemaps(conn, fresh)
         _offer(conn, fresh, system_id)
+        # Addresses before sightings, as whoever parses locks them.
         images.write_results(conn, {b.domain_id: b.images for b in fresh}, machine=machine)
+        images.touch(
+            conn, [(b.domain_id, r.page.path_hash) for b in fresh for r in b.results if r.effect is Effect.SAME]
+        )
         for b in fresh:
             answers[b.domain_id] = Flushed(True, pages.get(b.domain_id, 0), outlinks.get(b.domain_id, 0))
     return answers
@@ -122,7 +126,6 @@ def _write_results(conn: Connection, batches: Sequence[Batch]) -> None:
                 "hash": [r.body_hash for _, r in told],
             },
         )
-    images.touch(conn, [(b.domain_id, r.page.path_hash) for b, r in all_results if r.effect is Effect.SAME])
     learned = {b.domain_id: r.base_url for b, r in all_results if r.base_url}
     if learned:
         conn.exec_driver_sql(

@@ -272,6 +272,12 @@ class Slice:
         self.pace.hold_off(backoff_seconds(self.backoffs, retry_after_seconds))
         self.is_urgent = self._memory_changed = True
 
+    def answered(self, status: int, milliseconds: int) -> None:
+        """The host answered for something else than a page: how fast, and whether we are welcome again."""
+        if status < 400 and self.backoffs:
+            self.backoffs, self._memory_changed = 0, True
+        self.pace.answered(milliseconds / 1000)
+
     def _keep_pace(self, result: PageResult) -> None:
         if result.outcome in (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE):
             if result.wait_seconds is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from bailiwick.app import App
 from bailiwick.crawl.desk import Desk, reserve
 from bailiwick.crawl.engine import Engine, Wanted
-from bailiwick.crawl.images.beside import ImagesBeside, no_images
+from bailiwick.crawl.images.beside import ImagesBeside
 from bailiwick.crawl.images.fetching import ImageTools
 from bailiwick.crawl.images.hosts import OtherHosts
 from bailiwick.crawl.images.reader import ImageReader, is_available
@@ -93,11 +93,8 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
 
 def _images(app: App, tools: Tools, order: Order) -> ImagesBeside:
     """Where a profile has images fetched, if they can be decoded here."""
-    profiles = app.profiles()
     if not is_available():
-        if any(profile.images.download for profile in profiles.values()):
-            app.say('no images are fetched: pip install "bailiwick[items]" adds what decodes them')
-        return no_images()
+        return ImagesBeside(None, app.profiles(), awaits_parsing=False, say=app.say)
     found = ImageTools(
         tools=tools,
         hosts=OtherHosts(app.database, tools),
@@ -105,7 +102,7 @@ def _images(app: App, tools: Tools, order: Order) -> ImagesBeside:
         files=app.image_files,
         max_body_bytes=app.settings.net.max_body_bytes,
     )
-    return ImagesBeside(found, profiles, awaits_parsing=order.wanted.is_parsed)
+    return ImagesBeside(found, app.profiles(), awaits_parsing=order.wanted.is_parsed)
 
 
 def _listen(engine: Engine, told: Told, say: Callable[[str], None]) -> None:

@@ -14,6 +14,8 @@ from bailiwick.model.images import SVG
 from bailiwick.query.images.listing import Image
 
 _WAIT_SECONDS = 30.0
+_AT_ONCE = 4
+"""Originals in memory: each may have megabytes."""
 
 
 class Copies:
@@ -22,6 +24,7 @@ class Copies:
     def __init__(self, app: App) -> None:
         self._app = app
         self._reader: ImageReader | None = None
+        self._places = asyncio.Semaphore(_AT_ONCE)
 
     def are_shown(self, image: Image) -> bool:
         """Raster images only, where they can be decoded."""
@@ -33,18 +36,23 @@ class Copies:
         kept = await run_in_threadpool(_read, place)
         if kept is not None:
             return kept
-        data = await run_in_threadpool(self._app.image_files.get, image.path)
-        if data is None or not self.are_shown(image):
+        if not self.are_shown(image):
             raise NotFoundError("there is no picture of this image")
-        if self._reader is None:
-            self._reader = ImageReader(self._app.settings.images)
         try:
-            async with asyncio.timeout(_WAIT_SECONDS):
-                made = await self._reader.small_copy(data, self._app.settings.images.shown_pixels)
+            async with asyncio.timeout(_WAIT_SECONDS), self._places:
+                made = await self._made(image)
         except (ImageFault, TimeoutError) as error:
             raise NotFoundError("there is no picture of this image") from error
         await run_in_threadpool(_write, place, made)
         return made
+
+    async def _made(self, image: Image) -> bytes:
+        data = await run_in_threadpool(self._app.image_files.get, image.path)
+        if data is None:
+            raise NotFoundError("the file of this image is not here")
+        if self._reader is None:
+            self._reader = ImageReader(self._app.settings.images)
+        return await self._reader.small_copy(data, self._app.settings.images.shown_pixels)
 
     async def close(self) -> None:
         if self._reader is not None:

@@ -17,13 +17,26 @@ _PAUSE_SECONDS = 60.0
 class ImagesBeside:
     """What an engine does about images. `tools` None: they cannot be decoded here, so none are fetched."""
 
-    def __init__(self, tools: ImageTools | None, profiles: Mapping[str, Profile], *, awaits_parsing: bool) -> None:
+    def __init__(
+        self,
+        tools: ImageTools | None,
+        profiles: Mapping[str, Profile],
+        *,
+        awaits_parsing: bool,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.tools, self._profiles, self.awaits_parsing = tools, profiles, awaits_parsing
+        self._say, self._has_said = say, False
 
     def are_wanted(self, profile: str) -> bool:
-        """Whether the images of domains with this profile are fetched."""
+        """Whether the images of domains with this profile are fetched. Said once, where that cannot be."""
         found = self._profiles.get(profile)
-        return self.tools is not None and found is not None and found.images.download
+        if found is None or not found.images.download:
+            return False
+        if self.tools is None and not self._has_said:
+            self._has_said = True
+            self._say('no images are fetched: pip install "bailiwick[items]" adds what decodes them')
+        return self.tools is not None
 
     def hungry(self, parts: Iterable[Slice], now: float) -> dict[int, int]:
         """The slices for which to look what is due, each with how much it has at hand."""

@@ -100,7 +100,10 @@ async def _ask_own(part: Slice, url: str, path: str, tools: Tools) -> Answered:
     if not verdict.robots.allows(path):
         return Refusal(ImageOutcome.ROBOTS_DENIED, verdict.robots.rule_for(path) or "robots.txt")
     headers = _ACCEPT | tools.credentials.headers_for(part.lease.name, url)
-    return await ask(part, url, tools, headers=headers, body=True)
+    answer = await ask(part, url, tools, headers=headers, body=True)
+    if isinstance(answer, FetchAnswer):
+        part.answered(answer.status, answer.milliseconds)
+    return answer
 
 
 def _failed(due: ImageDue, failure: FetchFailure, images: ImageTools) -> ImageResult | None:

@@ -5,9 +5,11 @@ for its host's gate, and robots.txt holds.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isinf
+from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from bailiwick.base.errors import NameRefusedError
@@ -26,7 +28,11 @@ from bailiwick.net.gates import RESERVED_SECONDS, Pace, backoff_seconds, retry_a
 from bailiwick.net.robots import RobotsKind, RobotsVerdict
 from bailiwick.ports import FailureKind, FetchAnswer, FetchFailure, FetchRequest
 
+P = ParamSpec("P")
+T = TypeVar("T")
 LONGEST_WAIT_SECONDS = 60.0
+_CONNECTIONS = 3
+"""To the database, at once: there are ten for all of the process."""
 BUSY_SECONDS = 60.0
 """The host is another's, or has much to do for us already: so long until its image is looked at again."""
 
@@ -58,6 +64,7 @@ class OtherHosts:
         self._database, self._tools = database, tools
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Origins whose robots.txt is being read."""
+        self._places = asyncio.Semaphore(_CONNECTIONS)
 
     async def ask(self, part: Slice, url: str, path: str, headers: dict[str, str]) -> Answered:
         """One image of a page of this slice, if its host may be asked for it at all."""
@@ -74,7 +81,7 @@ class OtherHosts:
         """As it is known, or read now: by one of those who want it."""
         lock = self._reading.setdefault(origin, asyncio.Lock())
         async with lock:
-            known = await asyncio.to_thread(known_robots, self._database, origin, self._tools.agent)
+            known = await self._in_thread(known_robots, self._database, origin, self._tools.agent)
             return known if known is not None else await self._read_robots(part, origin)
 
     async def _read_robots(self, part: Slice, origin: str) -> RobotsVerdict | Answered:
@@ -90,15 +97,15 @@ class OtherHosts:
         answer = await read_robots(f"{origin}/robots.txt", ask, self._tools.rules)
         if not isinstance(answer, FetchAnswer):
             return refused[0] if refused else answer
-        verdict = await asyncio.to_thread(keep_robots, self._database, origin, answer, self._tools.agent)
+        verdict = await self._in_thread(keep_robots, self._database, origin, answer, self._tools.agent)
         if verdict.robots.crawl_delay_seconds:  # owed from this request on
-            await asyncio.to_thread(self._hold_off, host_of(origin), verdict.robots.crawl_delay_seconds)
+            await self._in_thread(self._hold_off, host_of(origin), verdict.robots.crawl_delay_seconds)
         return verdict
 
     async def _request(self, part: Slice, url: str, headers: dict[str, str], delay: float) -> Answered:
         """One request at a moment that is reserved for it."""
         host = host_of(url)
-        wait = await asyncio.to_thread(self._reserved, host, delay)
+        wait = await self._in_thread(self._reserved, host, delay)
         if isinstance(wait, Refusal):
             return wait
         turn = await Pace(0.0, first_after_seconds=wait).turn(good_for_seconds=RESERVED_SECONDS)
@@ -112,8 +119,12 @@ class OtherHosts:
             return None
         if isinstance(answer, FetchAnswer) and answer.status in (429, 503):
             asked = retry_after(answer.headers.get("retry-after"), datetime.now(UTC), answer.headers.get("date"))
-            await asyncio.to_thread(self._hold_off, host, backoff_seconds(1, asked))
+            await self._in_thread(self._hold_off, host, backoff_seconds(1, asked))
         return answer
+
+    async def _in_thread(self, work: Callable[P, T], *arguments: P.args, **more: P.kwargs) -> T:
+        async with self._places:
+            return await asyncio.to_thread(work, *arguments, **more)
 
     def _reserved(self, host: str, delay: float) -> float | Refusal:
         """Looked at right before each request: a rejection holds from the moment it is written."""

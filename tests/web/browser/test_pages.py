@@ -13,6 +13,7 @@ _PAGES = {
     "domains.html": "/domains?sort=priority",
     "domain.html": "/domains/{name}",
     "pages.html": "/domains/{name}/pages?view=waiting",
+    "images.html": "/domains/{name}/images",
     "review.html": "/review",
     "approved.html": "/approved",
     "submit.html": "/submit",

@@ -10,11 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bailiwick.demo.web import behaviours as b
 from bailiwick.demo.web.answers import Page
 from bailiwick.demo.web.sites import Site, Web
 from tests.crawl.images.pictures import SVG, bomb, picture
 from tests.e2e.conftest import MakeLand
-from tests.e2e.pace import too_close
+from tests.e2e.pace import Hold, in_holds, refusals, too_close
 from tests.e2e.tools import Land
 
 A, CDN, OTHER = "alpha.test", "cdn.test", "other.test"
@@ -149,6 +150,21 @@ def test_robots_of_both_hosts_hold(land_of: MakeLand) -> None:
     assert "/1.png" not in [entry.path for entry in land.running.log.entries(CDN)]
     assert "/own.png" not in [entry.path for entry in land.running.log.entries(A)]
     assert land.running.log.min_gap(CDN) >= 2.999, "its crawl-delay was not kept"
+
+
+def test_a_host_that_wants_to_be_left_alone_is(land_of: MakeLand) -> None:
+    """429 with Retry-After on another host holds all of its images, and they come afterwards."""
+    land = with_cdn(land_of)
+    web = land.running.web
+    for n in range(3):
+        web[CDN].behave(f"/{n}.png", b.for_first(1, b.too_many_requests("6")))
+    land.crawl(land.name(A), "--profile", profile(land, f'asset_hosts = ["{CDN}"]'), parse=True,
+               BAILIWICK_CRAWL_RETRY_BACKOFF_SECONDS="0.1")  # fmt: skip
+    assert {outcomes(land)[f"/{n}.png"] for n in range(3)} == {"stored"}
+    log = land.running.log
+    holds = [Hold(CDN, entry.received + 0.05, entry.received + 6) for entry in refusals(log, CDN)]
+    assert len(holds) == 3
+    assert in_holds(log, holds) == []
 
 
 def test_no_way_inside(land_of: MakeLand) -> None:

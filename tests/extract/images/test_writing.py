@@ -11,6 +11,7 @@ from sqlalchemy import text
 from bailiwick.crawl.images.facts import ImageDue, ImageResult, StoredImage
 from bailiwick.crawl.images.writing import outlook, write_results
 from bailiwick.db.engine import Database
+from bailiwick.extract.images import writing
 from bailiwick.extract.images.writing import wake
 from bailiwick.extract.page import Extracted
 from bailiwick.model.images import FoundImage, FoundIn, ImageFacts, ImageOutcome, ImageType, PageImages
@@ -99,6 +100,16 @@ def test_each_address_is_asked_for_once(pages: Shelved) -> None:
     assert all(is_tied for *_, is_tied, _ in sightings(pages.database)), "a later page was not tied"
     with pages.database.read() as conn:
         assert outlook(conn, {pages.domain_id: 0})[pages.domain_id].due == []
+
+
+def test_addresses_without_end_come_to_one(pages: Shelved, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MOST_ADDRESSES", 3)
+    for n in range(6):
+        pages.put(f"/{n}", b"%d" % n)
+        parsed(pages.database, {f"/{n}": with_images(found(str(n)), f"/{n}.png")})
+    assert len(sightings(pages.database)) == 6
+    with pages.database.read() as conn:
+        assert len(outlook(conn, {pages.domain_id: 0})[pages.domain_id].due) == 3
 
 
 def test_not_wanted_is_not_asked_for(pages: Shelved) -> None:

@@ -5,6 +5,8 @@ for its host's gate, and robots.txt holds.
 """
 
 import asyncio
+import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +33,7 @@ from bailiwick.ports import FailureKind, FetchAnswer, FetchFailure, FetchRequest
 P = ParamSpec("P")
 T = TypeVar("T")
 LONGEST_WAIT_SECONDS = 60.0
+_JITTER_SECONDS = 0.2
 _CONNECTIONS = 3
 """To the database, at once: there are ten for all of the process."""
 BUSY_SECONDS = 60.0
@@ -105,10 +108,9 @@ class OtherHosts:
     async def _request(self, part: Slice, url: str, headers: dict[str, str], delay: float) -> Answered:
         """One request at a moment that is reserved for it."""
         host = host_of(url)
-        wait = await self._in_thread(self._reserved, host, delay)
-        if isinstance(wait, Refusal):
-            return wait
-        turn = await Pace(0.0, first_after_seconds=wait).turn(good_for_seconds=RESERVED_SECONDS)
+        if (refused := await self._turn(host, delay)) is not None:
+            return refused
+        turn = await Pace(0.0).turn(good_for_seconds=RESERVED_SECONDS)
         part.on_wire += 1
         try:
             answer = await self._tools.fetcher.fetch(FetchRequest(url, Asking(part, turn), headers))
@@ -121,6 +123,20 @@ class OtherHosts:
             asked = retry_after(answer.headers.get("retry-after"), datetime.now(UTC), answer.headers.get("date"))
             await self._in_thread(self._hold_off, host, backoff_seconds(1, asked))
         return answer
+
+    async def _turn(self, host: str, delay: float) -> Refusal | None:
+        """Wait until the host may be asked: then the moment is ours. None is reserved ahead of its time.
+
+        So a host that asks for a pause gets it: nobody has a later moment up his sleeve.
+        """
+        deadline = time.monotonic() + LONGEST_WAIT_SECONDS
+        while True:
+            wait = await self._in_thread(self._reserved, host, delay)
+            if isinstance(wait, Refusal) or wait <= 0:
+                return wait if isinstance(wait, Refusal) else None
+            if time.monotonic() + wait > deadline:
+                return _BUSY
+            await asyncio.sleep(wait + random.uniform(0.0, _JITTER_SECONDS))  # noqa: S311 - others wait for it, too
 
     async def _in_thread(self, work: Callable[P, T], *arguments: P.args, **more: P.kwargs) -> T:
         async with self._places:
@@ -135,11 +151,8 @@ class OtherHosts:
         with self._database.read() as conn:
             if conn.exec_driver_sql(SQL["refused_host"], {"names": [name.host, name.name]}).scalar_one():
                 return Refusal(ImageOutcome.HOST_REFUSED, f"nothing is fetched from {name}")
-        wait = reserve(
-            self._database, host, delay_seconds=max(delay, OTHER_HOST_DELAY_SECONDS),
-            longest_seconds=LONGEST_WAIT_SECONDS,
-        )  # fmt: skip
-        return _BUSY if isinf(wait) or wait > LONGEST_WAIT_SECONDS else wait
+        wait = reserve(self._database, host, delay_seconds=max(delay, OTHER_HOST_DELAY_SECONDS), longest_seconds=0.0)
+        return _BUSY if isinf(wait) else wait
 
     def _hold_off(self, host: str, seconds: float) -> None:
         name = DomainName.parse(host, allow_private=True)

@@ -11,11 +11,15 @@ join products as p on p.domain_id = n.d and p.path_hash = n.h and p.gone_at is n
 group by p.domain_id, p.path_hash having count(*) = 1
 
 -- name: add_fetches
--- Addresses that are to be asked for; what was asked for before is not again.
+-- Addresses that are to be asked for; what was asked for before is not again. Of a domain that has too many, none more.
 insert into image_fetches (domain_id, url_hash, url, is_own)
-select distinct on (d, h) d, h, u, o
+select distinct on (n.d, n.h) n.d, n.h, n.u, n.o
 from unnest(%(domain_id)s::bigint[], %(url_hash)s::bigint[], %(url)b::text[], %(is_own)s::boolean[]) as n(d, h, u, o)
-order by d, h
+where n.d not in (
+    select k.d from (select distinct d from unnest(%(domain_id)s::bigint[]) as k(d)) as k
+    where (select count(*) from (select 1 from image_fetches as f where f.domain_id = k.d limit %(most)s) as f)
+          >= %(most)s)
+order by n.d, n.h
 on conflict do nothing
 returning domain_id
 

@@ -15,6 +15,8 @@ from bailiwick.registry.apply import lock_queue, requeue
 SQL = queries("bailiwick.extract.images")
 _ANY = UrlRules(allow_private=True)
 _Key = tuple[int, int]
+MOST_ADDRESSES = 200_000
+"""Of one domain: a site that names its images anew on each visit would never come to an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def _queue(conn: Connection, wanted: Sequence[_Reference]) -> frozenset[int]:
     if not wanted:
         return frozenset()
     more: dict[str, object] = {"url": [one.image.url for one in wanted], "is_own": _are_own(wanted)}
+    more |= {"most": MOST_ADDRESSES}
     return frozenset(conn.exec_driver_sql(SQL["add_fetches"], _addresses(wanted) | more).scalars())
 
 

@@ -4,12 +4,15 @@ from collections import deque
 from collections.abc import Callable
 
 from bailiwick.crawl.images.facts import ImageDue, ImageOutlook, ImageResult
+from bailiwick.model.images import ImageOutcome
 
 _LOOK_SECONDS = 1.0
 _PATIENCE_SECONDS = 60.0
 """If no page of the domain was parsed for so long, its slice waits no longer: nobody parses, or far too slowly."""
 _WAIT_SECONDS = 100.0
 """A slice waits so long for an image that is to be tried again; for a later one it does not."""
+_LONGEST_IDLE_SECONDS = 600.0
+"""Nor does it when nothing came of any image for so long: their hosts are busy, or somebody else's."""
 _MOST_ELSEWHERE = 4
 """Images of other hosts at once: each waits for its host's gate."""
 
@@ -28,7 +31,8 @@ class SliceImages:
         self._unflushed: set[int] = set()
         self._looked_at: float | None = None
         self._unparsed = 0
-        self._moved_at = 0.0
+        self._moved_at: float | None = None
+        """When a page was parsed or an image done last, as far as was seen."""
         self._next_at: float | None = None
 
     def wants_look(self, now: float) -> bool:
@@ -43,7 +47,7 @@ class SliceImages:
 
     def offer(self, outlook: ImageOutlook, now: float) -> None:
         """What a look has shown."""
-        if outlook.unparsed != self._unparsed or outlook.due:
+        if outlook.unparsed != self._unparsed or self._moved_at is None:
             self._moved_at = now
         self._looked_at, self._unparsed = now, outlook.unparsed
         self._next_at = None if outlook.next_in_seconds is None else now + outlook.next_in_seconds
@@ -81,6 +85,8 @@ class SliceImages:
     def add(self, result: ImageResult) -> None:
         self.in_flight.pop(result.due.url_hash, None)
         self.results.append(result)
+        if result.outcome is not ImageOutcome.WAITING:
+            self._moved_at = result.at
 
     def take(self) -> list[ImageResult]:
         """What is to be written now."""
@@ -101,9 +107,10 @@ class SliceImages:
             return False
         if self._own or self._elsewhere or self.in_flight or self.results or self._unflushed or self._looked_at is None:
             return True
-        if self._next_at is not None and self._next_at - now <= _WAIT_SECONDS:
+        idle = 0.0 if self._moved_at is None else now - self._moved_at
+        if self._next_at is not None and self._next_at - now <= _WAIT_SECONDS and idle < _LONGEST_IDLE_SECONDS:
             return True
-        return self._awaits_parsing and self._unparsed > 0 and now - self._moved_at < _PATIENCE_SECONDS
+        return self._awaits_parsing and self._unparsed > 0 and idle < _PATIENCE_SECONDS
 
 
 def no_images() -> SliceImages:

@@ -9,6 +9,7 @@ import pytest
 from bailiwick.base.sections import DatabaseSettings
 from bailiwick.base.settings import Settings
 from bailiwick.db.engine import Database
+from tests.e2e.packages import GIMP_HELP
 from tests.servers import KINDS, TestServers, available_kinds
 from tests.suites import SUITES
 from tests.web.browser import CHROMIUM
@@ -23,7 +24,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_report_header() -> list[str]:
     suites = str(SUITES) if SUITES.is_dir() else "not found: the tests that read them are not collected"
     browser = str(CHROMIUM) if CHROMIUM.exists() else f"no {CHROMIUM}: the tests that need it are not collected"
-    return [f"database servers: {', '.join(available_kinds())}", f"public suites: {suites}", f"browser: {browser}"]
+    manual = str(GIMP_HELP) if GIMP_HELP.is_dir() else "not found: the test that crawls it is not collected"
+    return [
+        f"database servers: {', '.join(available_kinds())}",
+        f"public suites: {suites}",
+        f"browser: {browser}",
+        f"gimp-help-en: {manual}",
+    ]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"CI=true, and these database servers are missing: {', '.join(missing)}")
     if IN_CI and not CHROMIUM.exists():
         raise pytest.UsageError(f"CI=true, and there is no {CHROMIUM}")
+    if IN_CI and not GIMP_HELP.is_dir():
+        raise pytest.UsageError(f"CI=true, and there is no {GIMP_HELP} (gimp-help-en)")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

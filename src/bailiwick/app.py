@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection
 
@@ -23,6 +23,9 @@ from bailiwick.model.names import DomainName
 from bailiwick.model.profile_files import list_profiles
 from bailiwick.model.profiles import Profile
 from bailiwick.ports import BodyStore, LanguageModel, SearchIndex
+
+if TYPE_CHECKING:
+    from bailiwick.store.images import ImageFiles
 
 T = TypeVar("T")
 _PATIENCE_SECONDS = 90.0
@@ -94,6 +97,13 @@ class App:
         from bailiwick.store.shelf import Shelf
 
         return PackStore(Shelf(self.database, self.place.data / "packs", machine_id(), self.settings.storage))
+
+    @cached_property
+    def image_files(self) -> "ImageFiles":
+        """Where images are kept: files in the project's directory."""
+        from bailiwick.store.images import ImageFiles
+
+        return ImageFiles(self.place.data / "images")
 
     @cached_property
     def search_index(self) -> SearchIndex:

@@ -36,20 +36,28 @@ class Land:
     def name(self, host: str) -> str:
         return self.running.name(host)
 
-    def run(self, *arguments: str, code: int | None = 0, stdin: str = "", **env: str) -> Ran:
+    def run(self, *arguments: str, code: int | None = 0, stdin: str = "", seconds: float = 120, **env: str) -> Ran:
         """One command, to its end."""
         done = subprocess.run(
             [PROGRAM, *arguments], cwd=self.home, input=stdin, env=environment(**(self.env | env)),
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=seconds, check=False,
         )  # fmt: skip
         ran = Ran(done.returncode, done.stdout, done.stderr)
         assert code is None or ran.code == code, ran
         return ran
 
-    def crawl(self, *arguments: str, code: int | None = 0, delay: str = "0", parse: bool = False, **env: str) -> Ran:
+    def crawl(
+        self,
+        *arguments: str,
+        code: int | None = 0,
+        delay: str = "0",
+        parse: bool = False,
+        seconds: float = 120,
+        **env: str,
+    ) -> Ran:
         """Only tests of content have it parsed, too."""
         options = ("--resolve", self.running.resolve, "--delay", delay, *(() if parse else ("--no-parse",)))
-        return self.run("crawl", *arguments, *options, code=code, **env)
+        return self.run("crawl", *arguments, *options, code=code, seconds=seconds, **env)
 
     def crawl_due(self, *arguments: str, code: int | None = 0, **env: str) -> Ran:
         """Without seeds, so the domains' own delay holds: none, for the test's sake."""

@@ -27,7 +27,7 @@ from bailiwick.query.export.service import Exported, Request, encoder_for, to_fi
 from bailiwick.query.export.warc import fitting_head
 from bailiwick.store.packs import PackStore
 from bailiwick.store.shelf import Shelf
-from tests.query.content_tools import Made, domain, fetched, parsed, sold
+from tests.query.content_tools import Made, domain, fetched, key_of, parsed, sold
 from tests.registry.tools import shift_clock
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -56,6 +56,13 @@ def land(database: Database) -> Database:
                     domain_id,
                     f"/{n}",
                     Made(f"text {n}\nnext", title=f"Ä {n}", is_relevant=n % 2 == 0, items=items),
+                )
+                conn.execute(
+                    text("""
+                        insert into image_sightings (domain_id, path_hash, url_hash, nth, position, url, image_type,
+                                                     found_in, discovery_type)
+                        values (:d, :p, 1, 0, 0, 'https://a.org/x.png', 'gallery', 'src', 'discovery')"""),
+                    {"d": domain_id, "p": key_of(domain_id, f"/{n}").path_hash},
                 )
         sold(conn)
     return database

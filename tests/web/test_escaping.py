@@ -32,7 +32,7 @@ TAGS = frozenset(
         r"\S+",
         "html head meta title link script body a header div img nav ul li span form input button main p footer h1 h2 "
         "h3 section ol strong code br dl dt dd time label select option textarea table thead tbody tr th td details "
-        "summary progress svg rect polygon polyline -text",
+        "summary progress figure figcaption svg rect polygon polyline -text",
     )
 )
 URLS = ("href", "src", "action", "hx-get")
@@ -107,6 +107,13 @@ def _crawled(land: Land, domain: int) -> None:
     for outcome in (TEXT, "server_error"):
         land.insert("fetch_log", outcome=outcome, **fetch)
     _described(land, domain, path + "failed")
+    land.insert(
+        "images", sha256=b"x" * 32, path=TEXT, machine="m", mime=f"image/{TEXT}", file_size=3, width=1, height=1
+    )
+    shown = {"domain_id": domain, "url_hash": 1, "url": TEXT, "image_id": land.value("select max(id) from images")}
+    land.insert("image_fetches", is_own=True, outcome="stored", next_at=None, **shown)
+    land.insert("image_sightings", path_hash=hash_of(path + "failed"), nth=0, position=0, alt_text=TEXT, found_in="src",
+                image_type="gallery", discovery_type="discovery", **shown)  # fmt: skip
     link = {"path_hash": hash_of(path), "path": path, "rule": "calendar", "from_hash": hash_of(path + "pending")}
     land.insert("refused_links", domain_id=domain, **link)
 
@@ -141,6 +148,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     f"/domains/{quote(NAME)}/pages?view=waiting": (TEXT, NAME),
     f"/domains/{quote(NAME)}/pages?view=refused&path={quote('/' + TEXT[:1800])}": (TEXT[:1800], NAME),
     f"/domains/{quote(NAME)}/pages?path={quote('/' + TEXT)}": (TEXT,),
+    f"/domains/{quote(NAME)}/images": (TEXT, NAME),
     "/domains": (TEXT, NAME),
     f"/domains?q={quote(TEXT[:250])}": (TEXT[:250].lower(),),
     f"/domains?approval={quote(TEXT[:250])}": (EVIL[0],),

@@ -31,6 +31,8 @@ SEEN = {
     "/members": (303, 403, 403, 403, 200),
     "/account": (303, 200, 200, 200, 200),
     "/suggest": (404, 404, 404, 404, 404),
+    "/domains/{name}/images": (303, 404, 200, 200, 200),
+    "/domains/{name}/images/{digest}.webp": (303, 404, 404, 404, 404),
     "/static/{digest}/{name}": (404, 404, 404, 404, 404),
 }
 DONE = {

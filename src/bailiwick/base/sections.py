@@ -226,6 +226,19 @@ class ParseSettings(Section):
     )
 
 
+class ImageSettings(Section):
+    max_pixels: int = Field(
+        50_000_000, ge=10_000, le=1_000_000_000, description="An image of more pixels is never decoded."
+    )
+    decode_seconds: float = Field(20, gt=0, le=600, description="Longest time to decode one image.")
+    decode_memory_bytes: int = Field(
+        1_000_000_000, ge=100_000_000, description="Most memory of the process that decodes (on Linux)."
+    )
+    shown_pixels: int = Field(
+        320, ge=32, le=2048, description="Longest side of the copies that the web interface shows."
+    )
+
+
 class DoctorSettings(Section):
     probe_host: str = Field("example.com", description="Host name that `bailiwick doctor` looks up to test DNS.")
 

@@ -24,6 +24,7 @@ from bailiwick.base.sections import (
     DatabaseSettings,
     DoctorSettings,
     DomainAccess,
+    ImageSettings,
     LeaseSettings,
     LogSettings,
     ModelSettings,
@@ -61,6 +62,7 @@ class Settings(BaseSettings):
     crawl: CrawlSettings = CrawlSettings()
     traps: TrapsSettings = TrapsSettings()
     parse: ParseSettings = ParseSettings()
+    images: ImageSettings = ImageSettings()
     web: WebSettings = WebSettings()
     model: ModelSettings = ModelSettings()
     search: SearchSettings = SearchSettings()

@@ -62,6 +62,8 @@ def headline(progress: "Progress") -> str:
         size(progress.bytes_received),
         f"{len(opened):,} domains open",
     ]
+    if progress.images:
+        parts.append(f"{progress.images.total():,} images")
     if progress.elsewhere:
         parts.append(f"{progress.elsewhere:,} at another process")
     return ", ".join(parts)

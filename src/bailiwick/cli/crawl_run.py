@@ -63,7 +63,11 @@ def run(session: Session, asked: Asked, parent: int | None) -> int:
     parsing = Parsing(app, asked.tally, ids) if asked.tally is not None else None
     order = Order(
         Wanted(
-            ids, asked.time_seconds, stays=asked.stays, is_too_much=parsing.is_too_much if parsing is not None else None
+            ids,
+            asked.time_seconds,
+            stays=asked.stays,
+            is_too_much=parsing.is_too_much if parsing is not None else None,
+            is_parsed=parsing is not None,
         ),
         asked.resolves,
         asked.user_agent,

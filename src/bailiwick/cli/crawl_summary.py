@@ -59,6 +59,16 @@ def summarise(progress: "Progress", parsed: "Tally | None" = None, *, as_json: b
     )
     if parsed is not None and parsed.pages:
         summarise_parsed(parsed)
+    if progress.images:
+        summarise_images(progress)
+
+
+def summarise_images(progress: "Progress") -> None:
+    """Tell people what came of images."""
+    stored = progress.images["stored"]
+    others = [f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in sorted(progress.images.items())
+              if outcome != "stored"]  # fmt: skip
+    click.echo(f"{progress.images.total():,} images asked for: {', '.join([f'{stored:,} stored', *others])}")
 
 
 def summarise_parsed(parsed: "Tally") -> None:
@@ -93,6 +103,7 @@ def _facts(known: "DomainProgress") -> dict[str, object]:
         "waiting": known.pages_waiting,
         "errors": known.errors,
         "bytes": known.bytes_received,
+        "images_stored": known.images_stored,
         "depth": known.depth,
         "stop_reason": known.reason,
         "why": known.why,

@@ -22,6 +22,8 @@ from bailiwick.extract.duplicates import Duplicates
 from bailiwick.extract.listing import ContentSummary, summary
 from bailiwick.ledger.events import Event, Subject, latest
 from bailiwick.model.states import Role
+from bailiwick.query.images import listing
+from bailiwick.query.images.listing import ImageCounts
 from bailiwick.registry.explain import Explanation, explain
 from bailiwick.registry.records import Domain
 
@@ -56,6 +58,7 @@ class _Shown:
     crawl: dict[str, JsonValue]
     refusals: dict[str, int]
     content: ContentSummary
+    images: ImageCounts
 
 
 @click.command()
@@ -74,7 +77,7 @@ def show(session: Session, *, name: str, as_json: bool) -> None:
         moves = _moves(domain, _role(app, conn))
         shown = _Shown(
             domain, explain(conn, domain.name), moves, trail, _crawl(conn, domain), refusals(conn, domain.id),
-            summary(conn, domain.id),
+            summary(conn, domain.id), listing.counts(conn, domain.id),
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(_facts(shown), ensure_ascii=False))
@@ -113,6 +116,9 @@ def _facts(shown: _Shown) -> Row:
         **shown.crawl,
         "refused_by_rule": {**shown.refusals},
         **shown.content.facts(),
+        "image_sightings": shown.images.sightings,
+        "images_kept": shown.images.images,
+        "images_by_outcome": {**shown.images.outcomes},
         "version": shown.domain.version,
         "may_crawl": shown.why.may_crawl,
         "rule": shown.why.rule,
@@ -146,6 +152,7 @@ def _page(shown: _Shown) -> Iterator[str]:
     yield from _section("Crawl", shown.crawl.items())
     yield from _section("Pages and links refused, by rule", [(name, f"{n:,}") for name, n in shown.refusals.items()])
     yield from _section("Content", _content(shown.content))
+    yield from _section("Images", _images(shown.images))
     yield from _list("Near duplicates", _clusters(shown.content.duplicates))
     yield from _list("You can", shown.moves)
     yield from _list("Last events", [_event_line(event) for event in shown.events])
@@ -161,6 +168,15 @@ def _content(content: ContentSummary) -> Iterator[tuple[str, JsonValue]]:
             yield outcome, f"{count:,} (bailiwick url list --unread)"
     for kind, count in content.items.items():
         yield f"items_{kind}", f"{count:,}"
+
+
+def _images(images: ImageCounts) -> Iterator[tuple[str, JsonValue]]:
+    if images.sightings:
+        yield "sightings", f"{images.sightings:,}"
+    if images.images:
+        yield "images_kept", f"{images.images:,} (bailiwick image list --domain D)"
+    for outcome, count in images.outcomes.items():
+        yield outcome, f"{count:,} addresses"
 
 
 def _clusters(duplicates: Duplicates) -> list[str]:

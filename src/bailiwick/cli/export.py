@@ -1,4 +1,4 @@
-"""`bailiwick export`: pages, items and domains as files for other programs."""
+"""`bailiwick export`: pages, items, images and domains as files for other programs."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from bailiwick.model.items import ItemKind
 if TYPE_CHECKING:
     from bailiwick.query.export.service import Exported, Request
 
-_KINDS = ("pages", "items", "products", "domains")
+_KINDS = ("pages", "items", "images", "products", "domains")
 _FORMATS = ("jsonl", "csv", "parquet", "warc")
 _SUFFIXES = {
     ".jsonl": "jsonl",
@@ -61,7 +61,7 @@ def export(  # noqa: PLR0913 - one option each
     since: str | None,
     name: str | None,
 ) -> None:
-    """Write pages, items, products or domains to a file, or to other programs.
+    """Write pages, items, images, products or domains to a file, or to other programs.
 
     A file appears whole under its name, or not at all. An export that was interrupted goes on where it was when the
     same command is given again. What changes while it runs may be in it or not; --since last brings it the next time.

@@ -19,8 +19,10 @@ from bailiwick.cli.output import printable
 if TYPE_CHECKING:
     from bailiwick.extract.page import Body, Extracted
     from bailiwick.model.content import Unread
+    from bailiwick.model.images import FoundImage
 
 _MOST_BYTES = 100_000_000
+_SHOWN_IMAGES = 10
 _SHOWN_CHARS = 1500
 _ELSEWHERE = "https://example.invalid/"
 
@@ -124,8 +126,13 @@ def _facts(found: "Extracted | Unread", url: str) -> dict[str, JsonValue]:
         else None,
         "markdown": found.markdown,
         "items": [{name: _plain(value) for name, value in asdict(item).items()} for item in found.items],
+        "images": [{name: _plain(value) for name, value in asdict(image).items()} for image in _images(found)],
         "rejects": [{name: _plain(value) for name, value in asdict(reject).items()} for reject in found.rejects],
     }
+
+
+def _images(found: "Extracted") -> "list[FoundImage]":
+    return found.images.found if found.images is not None else []
 
 
 def _plain(value: object) -> JsonValue:
@@ -164,6 +171,12 @@ def _show(found: "Extracted") -> None:
             text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
             sure = f"{item.fields[name]:.2f}" if name in item.fields else ""
             click.echo(f"        {sure.rjust(4)}  {name}: {printable(' '.join(text.split())[:200])}")
+    images = _images(found)
+    for image in images[:_SHOWN_IMAGES]:
+        told = f"{image.kind}, {image.url}" + (f" ({image.alt})" if image.alt else "")
+        click.echo(f"{click.style('image'.ljust(12), bold=True)}  {printable(told[:300])}")
+    if len(images) > _SHOWN_IMAGES:
+        click.echo(f"{' ' * 12}  … and {len(images) - _SHOWN_IMAGES:,} more images (--json shows all)")
     for reject in found.rejects:
         what = f"{reject.kind} {reject.field or ''}".strip()
         click.echo(

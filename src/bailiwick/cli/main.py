@@ -32,9 +32,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "parse": ("parse:parse", "Parse pages that were fetched: content, relevance, markdown and items."),
         "changes": ("changes:changes", "Show which pages hold something else than before, and what."),
+        "image": ("image:image", "See the images of pages: which are kept, where they are seen, which look alike."),
         "search": ("search:search", "Find pages and items by their words."),
         "item": ("item:item", "See items: products, services, contacts and whatever else pages describe."),
-        "export": ("export:export", "Write pages, items, products or domains to a file, or to other programs."),
+        "export": ("export:export", "Write pages, items, images, products or domains to a file, or to other programs."),
     },
     "Domains": {
         "domain": ("domain:domain", "Submit, decide on, list and look after domains."),
@@ -57,7 +58,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "parser": ("parser:parser", "See and try site parsers: page objects of your own for single sites."),
         "profile": ("profile:profile", "See and check profiles: what one use of Bailiwick looks for."),
         "db": ("db:db", "Look after the database."),
-        "storage": ("storage:storage", "Look after stored bodies and the room they take."),
+        "storage": ("storage:storage", "Look after stored bodies and images, and the room they take."),
         "completion": ("completion:completion", "Print the script that completes commands and options in your shell."),
     },
     "Learn": {

@@ -15,7 +15,7 @@ def run_worker(session: Session, resolves: tuple[Resolve, ...], *, parent: int) 
     """Crawl whatever is approved and due, until it is told to stop."""
     app = session.app.create()
     app.patiently(lambda: app.settings)
-    wanted = Wanted(stays=True, is_too_much=lambda: _is_too_much(app))
+    wanted = Wanted(stays=True, is_too_much=lambda: _is_too_much(app), is_parsed=True)
     work(app, Order(wanted, resolves, parent=parent), _watch)
     return 0
 

@@ -1,6 +1,6 @@
 """The engine's desk: everything that it asks of the database, as plain functions for its one database thread."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -14,6 +14,8 @@ from bailiwick.base.settings import Settings
 from bailiwick.crawl import requests, runs, scope, upkeep
 from bailiwick.crawl.facts import Ending, Known, Outlook, boottime
 from bailiwick.crawl.flush import SQL, flush
+from bailiwick.crawl.images import writing as images
+from bailiwick.crawl.images.facts import ImageOutlook
 from bailiwick.crawl.linkgate import patterns_mark
 from bailiwick.crawl.outcomes import MEANINGS, StopReason
 from bailiwick.crawl.results import Batch, Flushed, Taken
@@ -34,7 +36,7 @@ from bailiwick.registry import workers
 from bailiwick.registry.leases import Lease, Rules, Wish, claim, lock_key, renew
 from bailiwick.registry.release import BlockCode, Outcome, release_all
 
-_OTHER_HOST_DELAY_SECONDS = 2.0
+OTHER_HOST_DELAY_SECONDS = 2.0
 _AGAINST_DOMAIN = [outcome.value for outcome, meaning in MEANINGS.items() if meaning.code is not None]
 _REFUSALS = frozenset({"pending_review", "rejected", "suspended", "blacklisted", "no_funds_this_year"})
 
@@ -178,7 +180,7 @@ class Desk:
         self._store.sync()
         failpoint("after_pack")
         with self._database.begin() as conn:
-            answers = flush(conn, batches, worker=self.worker, system_id=self._system.id)
+            answers = flush(conn, batches, worker=self.worker, system_id=self._system.id, machine=self._me.machine)
             failpoint("before_commit")
         failpoint("after_commit")
         return answers
@@ -211,6 +213,11 @@ class Desk:
                 row.domain_id: SitemapDue(row.url_hash, row.url, row.level, row.entries_taken, row.tries)
                 for row in rows
             }
+
+    def image_outlook(self, held: Mapping[int, int]) -> dict[int, ImageOutlook]:
+        """What waits of the images of these domains."""
+        with self._database.read() as conn:
+            return images.outlook(conn, held)
 
     def outlook(self, slices: Sequence[Slice]) -> dict[int, Outlook]:
         """Why there is nothing to take."""
@@ -320,10 +327,13 @@ def _outcome(ending: Ending, part: Slice) -> Outcome:
     return Outcome("active", pause_seconds=ending.pause_seconds, rests=rests)
 
 
-def reserve(database: Database, host: str) -> float:
+def reserve(
+    database: Database, host: str, *, delay_seconds: float = OTHER_HOST_DELAY_SECONDS, longest_seconds: float = 1e9
+) -> float:
     """Reserve the next request to a host; how many seconds until then? Infinite: somebody holds it, nothing is.
 
     Every port of a host name, with `www.` or without, has one gate. Unlike a desk's, these may be called at once.
+    Whoever comes next waits for the delay; a moment that is further off than the longest is not reserved.
     """
     name = DomainName.parse(host, allow_private=True)
     with database.begin() as conn:
@@ -334,8 +344,9 @@ def reserve(database: Database, host: str) -> float:
                 "host": name.host,
                 "names": [name.host, name.name],
                 "shared_key": name.shared_key,
-                "delay": _OTHER_HOST_DELAY_SECONDS,
+                "delay": max(delay_seconds, OTHER_HOST_DELAY_SECONDS),
                 "late": RESERVED_SECONDS,
+                "longest": longest_seconds,
             },
         ).scalar()
     return float("inf") if wait is None else wait

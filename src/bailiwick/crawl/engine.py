@@ -18,6 +18,7 @@ from bailiwick.crawl import flush_order
 from bailiwick.crawl.desk import Desk, Opened
 from bailiwick.crawl.facts import Ending, boottime
 from bailiwick.crawl.html import Parsed, parse_page
+from bailiwick.crawl.images.beside import ImagesBeside, no_images
 from bailiwick.crawl.isolation import LARGE_BYTES, IsolatedParser
 from bailiwick.crawl.opening import CONTROL_SECONDS, open_slice
 from bailiwick.crawl.outcomes import StopReason
@@ -50,16 +51,26 @@ class Wanted:
     """Wait for what becomes due, instead of ending when there is nothing."""
     is_too_much: Callable[[], bool] | None = None
     """Asked now and then, in the thread for the database: whether to fetch no more until others have caught up."""
+    is_parsed: bool = False
+    """Somebody parses beside: slices wait for what that finds."""
 
 
 class Engine:
     """Crawl until there is nothing left, the time is over, or somebody says stop."""
 
     def __init__(
-        self, desk: Desk, tools: Tools, settings: Settings, wanted: Wanted, *, say: Callable[[str], None]
+        self,
+        desk: Desk,
+        tools: Tools,
+        settings: Settings,
+        wanted: Wanted,
+        *,
+        say: Callable[[str], None],
+        images: ImagesBeside | None = None,
     ) -> None:
         self._desk, self._tools, self._settings, self._wanted, self._say = desk, tools, settings, wanted, say
         self.progress = Progress()
+        self._images = images or no_images()
         self._open: dict[int, Slice] = {}
         self._tasks: dict[int, set[asyncio.Task[None]]] = {}
         self._isolated = IsolatedParser()
@@ -142,6 +153,7 @@ class Engine:
         await self._end_slices(now)
         await self._read_sitemaps()
         await self._take_pages()
+        await self._look_for_images(now)
         if now - self._controlled >= CONTROL_SECONDS:
             self._controlled = now
             await self._obey()
@@ -221,6 +233,16 @@ class Engine:
             part.reads_sitemap = False
             self._wake.set()
 
+    async def _look_for_images(self, now: float) -> None:
+        hungry = self._images.hungry(self._open.values(), now)
+        if hungry:
+            for domain_id, outlook in (await self._ask(self._desk.image_outlook, hungry)).items():
+                self._open[domain_id].images.offer(outlook, now)
+
+    def _image_ended(self, error: DiskLowError | None) -> None:
+        self._no_room = error or self._no_room
+        self._wake.set()
+
     def _look_again(self, part: Slice) -> None:
         part.look_again()
         self._wake.set()
@@ -228,6 +250,8 @@ class Engine:
     def _start_fetches(self) -> None:
         for part in self._open.values():
             self._fetch_more(part)
+            if self._no_room is None:
+                self._images.start(part, self._spawn, self._image_ended)
 
     def _fetch_more(self, part: Slice) -> None:
         while self._may_fetch and (page := part.next_page()) is not None:
@@ -364,7 +388,7 @@ class Engine:
         """Open the slices of what was leased."""
         for one in opened:
             wait = self._drop(one.lease.domain_id)
-            part = open_slice(one, self._settings, first_after_seconds=wait, seen=self._seen)
+            part = open_slice(one, self._settings, first_after_seconds=wait, seen=self._seen, images=self._images)
             self._open[one.lease.domain_id] = part
             self.progress.opened(part)
         if opened:

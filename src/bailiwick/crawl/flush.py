@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from bailiwick.crawl.images import writing as images
 from bailiwick.crawl.outcomes import Effect
 from bailiwick.crawl.results import Batch, Flushed, PageResult
 from bailiwick.db.sql import by_index, queries
@@ -20,7 +21,9 @@ _ANCHOR_CHARS = 500
 _PATH_CHARS = 2000
 
 
-def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id: int) -> dict[int, Flushed]:
+def flush(
+    conn: Connection, batches: Sequence[Batch], *, worker: str, system_id: int, machine: str = ""
+) -> dict[int, Flushed]:
     """Write all batches whose lease is still ours; said by domain. Written twice (a lost COMMIT) it is written once."""
     batches = sorted(batches, key=lambda batch: batch.domain_id)
     held = {
@@ -47,6 +50,11 @@ def flush(conn: Connection, batches: Sequence[Batch], *, worker: str, system_id:
         _remember(conn, fresh)
         _keep_sitemaps(conn, fresh)
         _offer(conn, fresh, system_id)
+        # Addresses before sightings, as whoever parses locks them.
+        images.write_results(conn, {b.domain_id: b.images for b in fresh}, machine=machine)
+        images.touch(
+            conn, [(b.domain_id, r.page.path_hash) for b in fresh for r in b.results if r.effect is Effect.SAME]
+        )
         for b in fresh:
             answers[b.domain_id] = Flushed(True, pages.get(b.domain_id, 0), outlinks.get(b.domain_id, 0))
     return answers
@@ -170,7 +178,7 @@ def _add_progress(conn: Connection, batches: Sequence[Batch], pages: dict[int, i
     ids = [b.domain_id for b in batches]
     crawled = [len(b.results) for b in batches]
     errors = [sum(r.is_error for r in b.results) for b in batches]
-    received = [sum(r.bytes_received for r in b.results) for b in batches]
+    received = [b.bytes_received for b in batches]
     requests = [b.requests for b in batches]
     conn.exec_driver_sql(
         SQL["add_progress"],

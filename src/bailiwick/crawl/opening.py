@@ -1,10 +1,14 @@
 """How a slice begins: at which pace, after which rest, and with what the rules on links have learned."""
 
 from datetime import UTC, datetime
+from functools import partial
+from typing import Protocol
 
 from bailiwick.base.settings import Settings
+from bailiwick.crawl.addresses import is_own
 from bailiwick.crawl.desk import Opened
 from bailiwick.crawl.facts import SendingEnds
+from bailiwick.crawl.images.turn import SliceImages
 from bailiwick.crawl.linkgate import LinkGate, link_rules
 from bailiwick.crawl.seen import SeenLinks, SeenTable
 from bailiwick.crawl.slice import Slice
@@ -13,10 +17,22 @@ from bailiwick.net.gates import Pace
 
 CONTROL_SECONDS = 2.0
 """How often a worker looks whether its leases are still its own."""
+
+
+class Images(Protocol):
+    """What an engine does about images, as far as a slice has to know."""
+
+    awaits_parsing: bool
+
+    def are_wanted(self, profile: str) -> bool: ...
+
+
 _OTHERS_LEARN_SECONDS = 2.5 * CONTROL_SECONDS
 
 
-def open_slice(opened: Opened, settings: Settings, *, first_after_seconds: float, seen: SeenTable) -> Slice:
+def open_slice(
+    opened: Opened, settings: Settings, *, first_after_seconds: float, seen: SeenTable, images: Images
+) -> Slice:
     """The slice of a domain that was just leased. `first_after_seconds`: what its host is owed for other reasons."""
     options = opened.run.options
     delay = _delay(opened)
@@ -31,6 +47,11 @@ def open_slice(opened: Opened, settings: Settings, *, first_after_seconds: float
         pace=Pace(delay, first_after_seconds=rest, most_at_once=opened.lease.max_concurrent_requests),
         gate=LinkGate(link_rules(options.include, options.exclude), traps, kept=opened.known.refused_links),
         seen=SeenLinks(seen),
+        images=SliceImages(
+            is_wanted=images.are_wanted(opened.lease.profile),
+            is_own=partial(is_own, opened.lease.name),
+            awaits_parsing=images.awaits_parsing,
+        ),
     )
 
 

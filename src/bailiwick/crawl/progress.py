@@ -10,6 +10,7 @@ from bailiwick.crawl.facts import Ending
 from bailiwick.crawl.outcomes import Outcome, StopReason
 from bailiwick.crawl.results import Batch, PageResult
 from bailiwick.crawl.slice import Slice
+from bailiwick.model.images import ImageOutcome
 
 _KEPT = 1000
 _RATE_SECONDS = 10.0
@@ -29,6 +30,7 @@ class DomainProgress:
     run_pages: int = 0
     errors: int = 0
     bytes_received: int = 0
+    images_stored: int = 0
     depth: int = 0
     max_depth: int = 0
     reason: StopReason | None = None
@@ -51,6 +53,8 @@ class Progress:
         self.count = 0
         """Domains that were opened here."""
         self.pages = self.errors = self.bytes_received = 0
+        self.images: Counter[str] = Counter()
+        """What came of images; those that still wait are not counted."""
         self.elsewhere = 0
         """Domains of this command that another process is at."""
         self.is_held_back = False
@@ -77,7 +81,7 @@ class Progress:
         known = self.domains[part.lease.name.name]
         count = len(batch.results)
         errors = sum(result.is_error for result in batch.results)
-        received = sum(result.bytes_received for result in batch.results)
+        received = batch.bytes_received
         known.pages_done += count
         known.run_pages += count
         known.errors += errors
@@ -87,6 +91,8 @@ class Progress:
         if batch.results:
             known.trouble = _trouble(batch.results[-1], part.pace.held_seconds)
         self.pages += count
+        self.images.update(i.outcome.value for i in batch.images if i.outcome is not ImageOutcome.WAITING)
+        known.images_stored += sum(i.outcome is ImageOutcome.STORED for i in batch.images)
         self.errors += errors
         self.bytes_received += received
         self.outcomes.update(result.outcome for result in batch.results)

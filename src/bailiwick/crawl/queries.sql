@@ -480,6 +480,7 @@ from robots_cache where origin = any(%(origins)b::text[]) and expires_at > baili
 -- name: reserve_host
 -- The next moment at which a host may be asked that nobody holds: reserved by whoever gets the answer, under its key's
 -- lock. If it is a domain of ours, what is known of its pace counts. No row: somebody holds a lease on one of its ports.
+-- A moment that is too far off is told, but not reserved.
 with this as (
     select bailiwick_now() + (clock_timestamp() - now()) as moment  -- it may have waited for the lock
 ), own as (
@@ -503,6 +504,7 @@ with this as (
 ), noted as (
     insert into host_gates (host, next_at)
     select %(host)s, at + make_interval(secs => delay + %(late)s) from reserved
+    where at <= moment + make_interval(secs => %(longest)s)
     on conflict (host) do update set next_at = excluded.next_at, updated_at = bailiwick_now()
 )
 select extract(epoch from at - moment)::float8 from reserved

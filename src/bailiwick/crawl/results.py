@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from bailiwick.crawl.images.facts import ImageResult
 from bailiwick.crawl.outcomes import MEANINGS, Effect, Outcome
 from bailiwick.ports import BodyRef
 
@@ -174,6 +175,11 @@ class Batch:
     sitemaps_found: list[SitemapFound] = field(default_factory=list)
     sitemaps_read: list[SitemapRead] = field(default_factory=list)
     refused_links: list[RefusedLink] = field(default_factory=list)
+    images: list[ImageResult] = field(default_factory=list)
+
+    @property
+    def bytes_received(self) -> int:
+        return sum(r.bytes_received for r in self.results) + sum(i.bytes_received for i in self.images)
 
     @property
     def leaving(self) -> int:

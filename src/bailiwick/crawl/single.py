@@ -4,7 +4,6 @@ Never of a domain that was rejected, suspended or blacklisted. Each such fetch i
 """
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isinf
@@ -14,13 +13,13 @@ from sqlalchemy import Connection
 from bailiwick.base.errors import ConflictError, NotAllowedError, NotFoundError
 from bailiwick.crawl.addresses import host_of, origin_of, redirect_target
 from bailiwick.crawl.desk import reserve
-from bailiwick.crawl.flush import SQL
+from bailiwick.crawl.kept_robots import keep_robots, known_robots
 from bailiwick.crawl.robots import read_robots
 from bailiwick.db.engine import Database
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.model.urls import PageUrl, UrlRules
 from bailiwick.net.gates import RESERVED_SECONDS, Pace, Turn
-from bailiwick.net.robots import MAX_BYTES, RobotsKind, RobotsVerdict, decide
+from bailiwick.net.robots import RobotsKind, RobotsVerdict
 from bailiwick.ports import FetchAnswer, Fetcher, FetchFailure, FetchRequest
 from bailiwick.registry.explain import explain_refusal
 from bailiwick.registry.records import find
@@ -75,26 +74,18 @@ def _address(errand: Errand, page: PageUrl, given: str) -> str:
 
 async def _permitted(errand: Errand, page: PageUrl, url: str) -> FetchAnswer:
     origin = origin_of(url)
-    started = time.monotonic()
-    verdict = await asyncio.to_thread(_known_robots, errand, origin) or await _read_robots(errand, origin)
+    known = await asyncio.to_thread(known_robots, errand.database, origin, errand.agent)
+    verdict = known or await _read_robots(errand, origin)
     if not verdict.robots.allows(page.path):
         rule = verdict.robots.rule_for(page.path) or verdict.reason
         closed = verdict.kind is RobotsKind.CLOSED_FOR_NOW
         raise NotAllowedError(verdict.reason if closed else f"the robots.txt of {origin} forbids it: {rule}")
-    pause = (verdict.robots.crawl_delay_seconds or 0.0) - (time.monotonic() - started)
-    await asyncio.sleep(min(max(pause, 0.0), _LONGEST_WAIT_SECONDS))
+    # From now on: its robots.txt may have been asked for just now, after a long wait for its gate.
+    await asyncio.sleep(min(verdict.robots.crawl_delay_seconds or 0.0, _LONGEST_WAIT_SECONDS))
     answer = await _ask(errand, url)
     if isinstance(answer, FetchFailure):
         raise NotFoundError(f"{url} cannot be fetched: {answer.message}")
     return answer
-
-
-def _known_robots(errand: Errand, origin: str) -> RobotsVerdict | None:
-    with errand.database.read() as conn:
-        row = conn.exec_driver_sql(SQL["robots_of"], {"origins": [origin]}).one_or_none()
-    if row is None:
-        return None
-    return decide(row.status, row.body.encode() if row.body is not None else None, errand.agent)
 
 
 async def _read_robots(errand: Errand, origin: str) -> RobotsVerdict:
@@ -102,23 +93,7 @@ async def _read_robots(errand: Errand, origin: str) -> RobotsVerdict:
     answer = await read_robots(f"{origin}/robots.txt", lambda url: _ask(errand, url), errand.rules)
     if not isinstance(answer, FetchAnswer):
         raise NotFoundError(f"{origin} cannot be reached: {answer.message if answer else 'nothing could be sent'}")
-    body = (answer.body or b"")[:MAX_BYTES] if 200 <= answer.status < 300 else None
-    verdict = decide(answer.status, body, errand.agent)
-    kept: dict[str, object] = {
-        "origin": [origin],
-        "kind": [verdict.kind.value],
-        "status": [answer.status],
-        "body": [body.decode("utf-8", "replace").replace("\x00", "") if body is not None else None],
-        "error": [verdict.reason],
-        "expires_seconds": [verdict.expires_seconds],
-    }
-    await asyncio.to_thread(_keep, errand, kept)
-    return verdict
-
-
-def _keep(errand: Errand, columns: dict[str, object]) -> None:
-    with errand.database.begin() as conn:
-        conn.exec_driver_sql(SQL["keep_robots"], columns)
+    return await asyncio.to_thread(keep_robots, errand.database, origin, answer, errand.agent)
 
 
 async def _ask(errand: Errand, url: str) -> FetchAnswer | FetchFailure:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from bailiwick.base.sections import CrawlSettings
 from bailiwick.crawl.facts import Ending, Known, Outlook, SendingEnds
+from bailiwick.crawl.images.facts import ImageDue
+from bailiwick.crawl.images.turn import SliceImages, no_images
 from bailiwick.crawl.linkgate import Account, LinkGate, patterns_mark
 from bailiwick.crawl.outcomes import MEANINGS, Outcome, StopReason
 from bailiwick.crawl.results import (
@@ -47,6 +49,7 @@ class Slice:
     pace: Pace
     gate: LinkGate
     seen: SeenLinks = field(default_factory=lambda: SeenLinks(SeenTable(1 << 14)))
+    images: SliceImages = field(default_factory=no_images)
     base_url: str | None = None
     queue: deque[Taken] = field(default_factory=deque)
     in_flight: dict[int, Taken] = field(default_factory=dict)
@@ -129,6 +132,7 @@ class Slice:
         return (
             self.stop is not None
             or self._budget_reached(under_way) is not None
+            or not self.may_request_more(under_way + len(self.images.in_flight))
             or self.pages_done + under_way >= self.settings.slice_pages
             or time.monotonic() - self.started >= self.settings.slice_seconds
             or self.errors_in_row >= self.settings.max_domain_errors
@@ -145,16 +149,31 @@ class Slice:
             return StopReason.REQUEST_BUDGET
         return None
 
-    def may_request_more(self) -> bool:
-        """Whether another request for the same page (another origin, say) is within the budget."""
+    def may_request_more(self, under_way: int = 0) -> bool:
+        """Whether another request (for the same page at another origin, say) is within the budget."""
         run = self.run
-        return not run.request_budget or run.requests_done + self.requests < run.request_budget
+        return not run.request_budget or run.requests_done + self.requests + under_way < run.request_budget
 
     def wants_pages(self, most: int) -> int:
         """How many pages to take from the frontier now, at most so many; 0 for none."""
         if self.is_dry or self._is_spent() or len(self.queue) > self.concurrency:
             return 0
         return min(self.settings.flush_pages, most)
+
+    @property
+    def may_fetch_images(self) -> bool:
+        """Once its origin is known. Unlike pages, images have no budget of their own: those of fetched pages belong."""
+        known = self.base_url is not None
+        over = time.monotonic() - self.started >= self.settings.slice_seconds
+        kept_out = self.closed_for_seconds is not None or self._denied is not None or self._unknown_name is not None
+        too_bad = self.errors_in_row >= self.settings.max_domain_errors
+        return known and self.stop is None and self.may_request_more() and not (over or kept_out or too_bad)
+
+    def next_image(self) -> ImageDue | None:
+        """One at a time beside its pages; as many as a host may be asked at once when there are none."""
+        if not self.may_request_more(len(self.in_flight) + len(self.images.in_flight)):
+            return None
+        return self.images.next(1 if self.queue or self.in_flight else self.concurrency)
 
     @property
     def out(self) -> int:
@@ -253,6 +272,12 @@ class Slice:
         self.pace.hold_off(backoff_seconds(self.backoffs, retry_after_seconds))
         self.is_urgent = self._memory_changed = True
 
+    def answered(self, status: int, milliseconds: int) -> None:
+        """The host answered for something else than a page: how fast, and whether we are welcome again."""
+        if status < 400 and self.backoffs:
+            self.backoffs, self._memory_changed = 0, True
+        self.pace.answered(milliseconds / 1000)
+
     def _keep_pace(self, result: PageResult) -> None:
         if result.outcome in (Outcome.RATE_LIMITED, Outcome.UNAVAILABLE):
             if result.wait_seconds is not None:
@@ -346,6 +371,7 @@ class Slice:
             refused_links=account.links,
             sitemaps_found=list(self._sitemaps_found.values()),
             sitemaps_read=self._sitemaps_read,
+            images=self.images.take(),
         )
         self.unflushed = {result.page.path_hash for result in self.results}
         self.unflushed |= {refusal.page.path_hash for refusal in self.refusals}
@@ -368,6 +394,7 @@ class Slice:
         self.unflushed = set()
         self.wants_sitemaps = self.run.max_depth > 0 and (self.wants_sitemaps or bool(batch.sitemaps_found))
         self.look_again()
+        self.images.flushed()
         self.pages_known += new_pages
         self.outlinks_known += new_outlinks
         self.pages_waiting = max(self.pages_waiting + new_pages - batch.leaving, 0)
@@ -376,10 +403,10 @@ class Slice:
     @property
     def has_unwritten(self) -> bool:
         found = self.results or self.links or self.refusals or self._robots_read or self.gate.has_news
-        return bool(found or self._requests_unflushed)
+        return bool(found or self._requests_unflushed or self.images.results)
 
     def oldest_age(self, now: float) -> float:
-        return now - self.results[0].at if self.results else 0.0
+        return max(now - self.results[0].at if self.results else 0.0, self.images.oldest_age(now))
 
     # The end
 
@@ -407,9 +434,12 @@ class Slice:
     def _used_up(self, now: float) -> Ending | None:
         """A budget, its turn or the frontier is at its end."""
         reached = self._budget_reached(0)
+        waits = self.may_fetch_images and self.images.keep_waiting(now)
         if reached is not None:
-            return Ending(reached)
+            return None if waits else Ending(reached)
         over = self.pages_done >= self.settings.slice_pages or now - self.started >= self.settings.slice_seconds
+        if waits:
+            return None
         if over and not self.in_flight:
             return Ending(None)
         return self._emptied() if self.outlook is not None and self.is_idle and not self.queue else None

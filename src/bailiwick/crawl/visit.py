@@ -21,7 +21,7 @@ _BUSY_SECONDS = 60.0
 _NO_ORIGIN = frozenset({Outcome.DNS_FAILURE, Outcome.CONNECT_FAILURE, Outcome.TLS_FAILURE, Outcome.TIMEOUT})
 
 
-class _Asking:
+class Asking:
     """The slice's word for one request: the turn is used up and the lease is looked at as it is written."""
 
     def __init__(self, part: Slice, turn: Turn) -> None:
@@ -127,7 +127,7 @@ async def ask(
                 return None
             tried = True
             part.on_wire += 1
-            answer = await tools.fetcher.fetch(FetchRequest(url, _Asking(part, turn), headers, wants))
+            answer = await tools.fetcher.fetch(FetchRequest(url, Asking(part, turn), headers, wants))
         finally:
             part.on_wire -= tried
             if turn.is_open and tried:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from bailiwick.extract.content import ContentLimits, open_body, read_opened
+from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
+from bailiwick.extract.images.finding import find_images
 from bailiwick.extract.items import gather_items
 from bailiwick.extract.items.source import Source
 from bailiwick.extract.markdown import is_available, markdown_of
@@ -13,6 +14,7 @@ from bailiwick.extract.parsers.facts import StoredPage
 from bailiwick.extract.parsers.running import SiteParsers
 from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
 from bailiwick.model.content import Content, ContentKind, Relevance, Unread
+from bailiwick.model.images import PageImages
 from bailiwick.model.items import Gathered, Item, ItemKind, ParserTry, Reject
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import MarkdownPolicy, Profile
@@ -47,6 +49,8 @@ class Extracted:
     rejects: list[Reject] = field(default_factory=list)
     tries: list[ParserTry] = field(default_factory=list)
     """What became of site parsers on it."""
+    images: PageImages | None = None
+    """Where the profile wants images; those of known content too, which is cheap: others may have been there since."""
 
 
 class PageExtractor:
@@ -64,11 +68,12 @@ class PageExtractor:
         content = read_opened(opened, body.url, self._limits)
         if isinstance(content, Unread):
             return content
-        if content.content_hash in body.known:
-            return Extracted(content, None)
         profile, judge = self._profile(body.profile)
+        if content.content_hash in body.known:
+            return Extracted(content, None, images=_images(profile, opened, body.url))
         relevance = body.relevance or judge(Subject.of(content, body.url))
-        found = Extracted(content, relevance)
+        images = _images(profile, opened, body.url, is_relevant=relevance.is_relevant)
+        found = Extracted(content, relevance, images=images)
         if relevance.is_relevant or profile.markdown is MarkdownPolicy.ALL:
             found = replace(found, markdown=_markdown(profile, body, content))
         if relevance.is_relevant:
@@ -96,3 +101,10 @@ def _markdown(profile: Profile, body: Body, content: Content) -> str | None:
     if profile.markdown is MarkdownPolicy.NONE or not is_available():
         return None
     return markdown_of(body.data, body.content_type, body.url) or content.text
+
+
+def _images(profile: Profile, opened: Opened, url: str, *, is_relevant: bool = True) -> PageImages | None:
+    if ItemKind.IMAGE not in profile.extractors:
+        return None
+    found = find_images(opened.text, url) if is_relevant and opened.kind is ContentKind.HTML else []
+    return PageImages(found, profile.images.download)

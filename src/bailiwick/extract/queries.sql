@@ -305,6 +305,8 @@ where (%(domain_id)s::bigint is null or p.domain_id = %(domain_id)s)
   and %(wanted)s::jsonb ? t.profile
   and not exists (select 1 from items as i where i.domain_id = p.domain_id and i.path_hash = p.path_hash
                   and (%(wanted)s::jsonb -> t.profile) ? i.kind)
+  and not ((%(wanted)s::jsonb -> t.profile) ? 'image' and exists (
+      select 1 from image_sightings as s where s.domain_id = p.domain_id and s.path_hash = p.path_hash))
   and (p.domain_id, p.path_hash) > (%(after_domain)s, %(after_path)s)
 order by p.domain_id, p.path_hash limit %(limit)s
 

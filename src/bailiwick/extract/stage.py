@@ -17,12 +17,14 @@ from bailiwick.base.errors import BailiwickError, BodyDamagedError, NotFoundErro
 from bailiwick.base.retry import retrying
 from bailiwick.db.engine import Database
 from bailiwick.extract import queue
+from bailiwick.extract.images.writing import wake
 from bailiwick.extract.page import Body, Extracted
 from bailiwick.extract.pool import ExtractionPool, PoolClosedError
 from bailiwick.extract.queue import Claimed, Taker
 from bailiwick.extract.version import EXTRACTOR_VERSION
 from bailiwick.extract.writing import Result, Written, write
 from bailiwick.model.content import ParseOutcome, Relevance, Unread
+from bailiwick.model.images import PageImages
 from bailiwick.ports import BodyStore
 from bailiwick.registry.workers import WorkerName
 
@@ -35,6 +37,8 @@ _PART_PAGES = 8
 """Pages that a child gets at once: so few that a slow one keeps few waiting."""
 _WRITE_SECONDS = 2.0
 _IDLE_SECONDS = 1.0
+_WAKE_SECONDS = 60.0
+"""How often domains at rest are looked at for images that wait to be tried again."""
 _UNKNOWN_PROFILE_SECONDS = 3600.0
 _PATIENCE_SECONDS = 600.0
 
@@ -100,6 +104,7 @@ class ParseStage:
         self._db = ThreadPoolExecutor(1, "bailiwick-parse-db")
         self._marks = work.marks()
         self._wake = asyncio.Event()
+        self._woken_at = time.monotonic()
 
     def stop(self) -> None:
         """What is parsed is written, the rest is given back."""
@@ -131,6 +136,9 @@ class ParseStage:
                 return
 
     async def _idle(self) -> None:
+        if time.monotonic() - self._woken_at >= _WAKE_SECONDS:
+            self._woken_at = time.monotonic()
+            await self._ask(lambda: self._in_transaction(lambda conn: wake(conn, None)))
         try:
             async with asyncio.timeout(_IDLE_SECONDS):
                 await self._wake.wait()
@@ -183,7 +191,7 @@ class ParseStage:
         if opinion.is_relevant == found.relevance.is_relevant:
             return replace(found, relevance=opinion)
         if not opinion.is_relevant or isinstance(ready.body, Unread):
-            return Extracted(found.content, opinion)
+            return Extracted(found.content, opinion, images=_no_images(found))
         [again] = await self._work.pool.extract([replace(ready.body, relevance=opinion)])
         return again
 
@@ -242,6 +250,8 @@ class ParseStage:
         written = await self._ask(lambda: self._in_transaction(lambda conn: write(conn, results)))
         self.progress.add(written)
         self._work.written(written)
+        if written.images.domains:
+            await self._ask(lambda: self._in_transaction(lambda conn: wake(conn, written.images.domains)))
 
     def _bury_the_dead(self) -> None:
         """What processes of this machine held that are gone is free at once."""
@@ -250,3 +260,10 @@ class ParseStage:
             gone = [name for name in names if not WorkerName.parse(name).is_alive]
             if gone:
                 queue.free_dead(conn, gone)
+        with self._work.database.begin() as conn:
+            wake(conn, None)
+
+
+def _no_images(found: Extracted) -> PageImages | None:
+    """Of a page that is not relevant after all."""
+    return None if found.images is None else PageImages([], found.images.downloads)

@@ -1,3 +1,3 @@
 """Which extraction this is. Raised whenever the same body would be read otherwise: what was parsed before is stale."""
 
-EXTRACTOR_VERSION = 2
+EXTRACTOR_VERSION = 3

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from bailiwick.extract.page import Body, Extracted
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Relevance, RelevanceSource, Unread
+from bailiwick.model.images import FoundImage, FoundIn, ImageType, PageImages
 from bailiwick.model.items import Item, ItemKind, ParserOutcome, ParserTry, Reject
 
 LENGTHS = struct.Struct(">II")
@@ -71,6 +72,7 @@ def pack_answer(found: Extracted | Unread) -> bytes:
             "items": [asdict(item) for item in found.items],
             "rejects": [asdict(reject) for reject in found.rejects],
             "tries": [asdict(one) for one in found.tries],
+            "images": _told_images(found.images),
         }
     answer = json.dumps(told).encode()
     return LENGTH.pack(len(answer)) + answer
@@ -85,6 +87,12 @@ def _told_content(content: Content) -> dict[str, object]:
         moment: datetime | None = getattr(content, name)
         told[name] = moment.isoformat() if moment else None
     return told
+
+
+def _told_images(images: PageImages | None) -> object:
+    if images is None:
+        return None
+    return [images.downloads, [(one.url, one.alt, one.kind, one.found_in) for one in images.found]]
 
 
 def unpack_answer(data: bytes) -> Extracted | Unread | ParserTry:
@@ -102,7 +110,8 @@ def unpack_answer(data: bytes) -> Extracted | Unread | ParserTry:
     items = [Item(**(item | {"kind": ItemKind(item["kind"])})) for item in told["items"]]
     rejects = [Reject(**(reject | {"kind": ItemKind(reject["kind"])})) for reject in told["rejects"]]
     tries = [_try(one) for one in told["tries"]]
-    return Extracted(Content(**content), _relevance(told["relevance"]), told["markdown"], items, rejects, tries)
+    relevance, images = _relevance(told["relevance"]), _images(told["images"])
+    return Extracted(Content(**content), relevance, told["markdown"], items, rejects, tries, images)
 
 
 def _try(told: "dict[str, object]") -> ParserTry:
@@ -113,6 +122,19 @@ def _try(told: "dict[str, object]") -> ParserTry:
         ItemKind(str(told["kind"])),
         ParserOutcome(str(told["outcome"])),
         str(why) if why is not None else None,
+    )
+
+
+def _images(told: "tuple[bool, list[tuple[str, str | None, str, str]]] | None") -> PageImages | None:
+    if told is None:
+        return None
+    downloads, found = told
+    return PageImages(
+        [
+            FoundImage(url, position, alt, ImageType(kind), FoundIn(found_in))
+            for position, (url, alt, kind, found_in) in enumerate(found)
+        ],
+        downloads,
     )
 
 

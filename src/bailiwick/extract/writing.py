@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from bailiwick.db.sql import by_index
+from bailiwick.extract.images.writing import ImagesOfPage, WrittenImages, write_images
 from bailiwick.extract.page import Extracted
 from bailiwick.extract.parsers.stats import write_tries
 from bailiwick.extract.queue import SQL, Claimed
@@ -45,6 +46,7 @@ class Written:
     changed: int = 0
     """Pages whose content is another one than before, or new."""
     items: int = 0
+    images: WrittenImages = field(default_factory=WrittenImages)
     late: int = 0
     """Pages that had another body by then."""
 
@@ -69,12 +71,15 @@ def write(conn: Connection, results: Sequence[Result]) -> Written:
     changed = _write_history(conn, snapshots)
     _write_items(conn, kept, snapshots)
     _project(conn, kept, snapshots, changed)
+    images = write_images(conn, _images(kept, snapshots))
     _write_parses(conn, kept, snapshots)
     write_tries(conn, [(r.page, r.found.tries) for r in kept if isinstance(r.found, Extracted) and r.found.relevance])
     _tell(conn, kept, snapshots, changed)
     keys = [r.page.key for r in kept]
     conn.exec_driver_sql(SQL["done"], {"domain_id": [d for d, _ in keys], "path_hash": [p for _, p in keys]})
-    return _counted(kept, changed, late=len(results) - len(kept))
+    counts = _counted(kept, changed, late=len(results) - len(kept))
+    counts.images = images
+    return counts
 
 
 def _hold(conn: Connection, results: Sequence[Result]) -> set[Key]:
@@ -200,6 +205,14 @@ def _project(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key
             "snapshot_id": [snapshots[key] for key in moved],
         }
         conn.exec_driver_sql(SQL["project_products"], values)
+
+
+def _images(results: Sequence[Result], snapshots: Mapping[Key, int]) -> list[ImagesOfPage]:
+    return [
+        ImagesOfPage(*r.page.key, r.page.url, snapshots[r.page.key], r.found.images)
+        for r in results
+        if isinstance(r.found, Extracted) and r.found.images is not None
+    ]
 
 
 def _write_parses(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key, int]) -> None:

@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from bailiwick.app import App
 from bailiwick.crawl.desk import Desk, reserve
 from bailiwick.crawl.engine import Engine, Wanted
+from bailiwick.crawl.images.beside import ImagesBeside
+from bailiwick.crawl.images.fetching import ImageTools
+from bailiwick.crawl.images.hosts import OtherHosts
+from bailiwick.crawl.images.reader import ImageReader, is_available
 from bailiwick.crawl.outcomes import StopReason
 from bailiwick.crawl.tools import Tools
 from bailiwick.model.urls import LinkJoiner, UrlRules
@@ -67,7 +71,8 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
         agent=product(name),
         reserve=lambda host: asyncio.to_thread(reserve, app.database, host),
     )
-    engine = Engine(desk, tools, settings, order.wanted, say=app.say)
+    images = _images(app, tools, order)
+    engine = Engine(desk, tools, settings, order.wanted, say=app.say, images=images)
     told = Told()
     _listen(engine, told, app.say)
     told.tasks.append(asyncio.create_task(watch(engine)))  # type: ignore[arg-type]
@@ -80,8 +85,24 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        if images.tools is not None:
+            await images.tools.reader.close()
         store.close()
     return engine, told.is_interrupted
+
+
+def _images(app: App, tools: Tools, order: Order) -> ImagesBeside:
+    """Where a profile has images fetched, if they can be decoded here."""
+    if not is_available():
+        return ImagesBeside(None, app.profiles(), awaits_parsing=False, say=app.say)
+    found = ImageTools(
+        tools=tools,
+        hosts=OtherHosts(app.database, tools),
+        reader=ImageReader(app.settings.images),
+        files=app.image_files,
+        max_body_bytes=app.settings.net.max_body_bytes,
+    )
+    return ImagesBeside(found, app.profiles(), awaits_parsing=order.wanted.is_parsed)
 
 
 def _listen(engine: Engine, told: Told, say: Callable[[str], None]) -> None:

@@ -113,3 +113,20 @@ from unnest(%(domain_ids)s::bigint[]) with ordinality as k (domain_id, nr)
 join domains as d on d.id = k.domain_id
 where %(since)s::timestamptz is null or d.updated_at >= %(since)s::timestamptz
 order by k.nr
+
+-- name: export_images
+select s.url, u.url as page, encode(sha256(convert_to(u.url, 'UTF8')), 'hex') as page_sha256, d.name as domain,
+       s.position, s.image_type, s.alt_text, s.found_in, s.discovery_type, s.product_id,
+       coalesce(f.outcome, 'not_wanted') as outcome, f.error, s.image_id, encode(i.sha256, 'hex') as sha256, i.path,
+       i.mime, i.width, i.height, i.file_size, encode(int8send(i.perceptual_hash), 'hex') as perceptual_hash,
+       s.first_seen_at, s.last_seen_at
+from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[]) with ordinality as k (domain_id, path_hash, nr)
+join image_sightings as s on s.domain_id = k.domain_id and s.path_hash = k.path_hash
+join pages as p on p.domain_id = k.domain_id and p.path_hash = k.path_hash
+join domains as d on d.id = k.domain_id
+cross join lateral (select rtrim(coalesce(d.base_url, 'https://' || d.name), '/') || p.path as url) as u
+left join image_fetches as f on f.domain_id = s.domain_id and f.url_hash = s.url_hash
+left join images as i on i.id = s.image_id
+where %(since)s::timestamptz is null
+   or greatest(s.first_seen_at, f.fetched_at, i.created_at) >= %(since)s::timestamptz
+order by k.nr, s.position

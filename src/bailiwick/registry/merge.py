@@ -14,6 +14,8 @@ from bailiwick.db.tables import (
     domain_progress,
     domains,
     fetch_log,
+    image_fetches,
+    image_sightings,
     item_rejects,
     items,
     outlinks,
@@ -41,9 +43,17 @@ from bailiwick.registry.standing import standing_after_lift
 
 _PAGE = 5000
 _CONTENT_TABLES = (
-    parse_queue, page_parses, page_snapshots, snapshot_history, items, item_rejects, products, parser_tries,
-)  # fmt: skip
-_PAGE_TABLES = (pages, *_CONTENT_TABLES, outlinks, fetch_log, sitemaps, refused_links)
+    parse_queue,
+    page_parses,
+    page_snapshots,
+    snapshot_history,
+    items,
+    item_rejects,
+    products,
+    parser_tries,
+    image_sightings,
+)
+_PAGE_TABLES = (pages, *_CONTENT_TABLES, image_fetches, outlinks, fetch_log, sitemaps, refused_links)
 """What is kept of single pages; without foreign keys, so it is moved and removed by hand."""
 STRICTNESS = ("rejected", "suspended", "pending_review", "approved")
 """Of two records of one domain, the stricter approval holds: the earlier in this list."""
@@ -275,16 +285,17 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
             on conflict do nothing"""),  # noqa: S608 - names of our own
         pair,
     )
-    conn.execute(
-        text("""
-            delete from outlinks as s using outlinks as t
-            where s.domain_id = :source and t.domain_id = :target and s.url_hash = t.url_hash"""),
-        pair,
-    )
+    for name in ("outlinks", "image_fetches"):
+        conn.execute(
+            text(f"""
+                delete from {name} as s using {name} as t
+                where s.domain_id = :source and t.domain_id = :target and s.url_hash = t.url_hash"""),  # noqa: S608
+            pair,
+        )
     # Its sitemaps are named by the target's own robots.txt, too, if they still are; links are judged anew.
     for table in (sitemaps, refused_links):
         conn.execute(delete(table).where(table.c.domain_id == source.id))
-    for name in (*(table.name for table in _CONTENT_TABLES), "outlinks", "fetch_log"):
+    for name in (*(table.name for table in _CONTENT_TABLES), "outlinks", "image_fetches", "fetch_log"):
         conn.execute(text(f"update {name} set domain_id = :target where domain_id = :source"), pair)  # noqa: S608
     conn.execute(
         text("""

@@ -73,3 +73,57 @@ from pg_inherits where inhparent = '{table}'::regclass;
 select count(*)::bigint as bodies, coalesce(sum(pack_length), 0)::bigint as bytes
 from {table} tablesample system (%(percent)s)
 where pack_id is not null;
+
+
+-- name: count_images
+select count(*)::bigint as images, coalesce(sum(file_size), 0)::bigint as bytes from images;
+
+-- name: next_images
+select id, sha256, path, machine from images where id > %(after)s order by id limit %(limit)s;
+
+-- name: known_images
+select sha256 from images where sha256 = any(%(digests)s::bytea[]);
+
+-- name: drop_addresses
+-- Of the next addresses in the order of keys, those that no page refers to any more.
+with page as (
+    select domain_id, url_hash, found_at from image_fetches
+    where (domain_id, url_hash) > (%(domain_id)s::bigint, %(url_hash)s::bigint)
+    order by domain_id, url_hash limit %(limit)s
+), dropped as (
+    delete from image_fetches as f using page as p
+    where f.domain_id = p.domain_id and f.url_hash = p.url_hash and not %(is_dry)s
+      and p.found_at <= bailiwick_now() - make_interval(secs => %(age)s)
+      and not exists (select 1 from image_sightings as s where s.domain_id = f.domain_id and s.url_hash = f.url_hash)
+    returning 1
+)
+select (select count(*) from page) as seen,
+       (select count(*) from page as p where p.found_at <= bailiwick_now() - make_interval(secs => %(age)s)
+        and not exists (select 1 from image_sightings as s
+                        where s.domain_id = p.domain_id and s.url_hash = p.url_hash)) as dropped,
+       (select domain_id from page order by domain_id desc, url_hash desc limit 1) as domain_id,
+       (select url_hash from page order by domain_id desc, url_hash desc limit 1) as url_hash;
+
+-- name: hold_images
+-- The next images that nothing seems to refer to, kept from those who would refer to them now.
+select i.id from images as i
+where i.id > %(after)s and i.created_at <= bailiwick_now() - make_interval(secs => %(age)s)
+  and not exists (select 1 from image_sightings as s where s.image_id = i.id)
+  and not exists (select 1 from image_fetches as f where f.image_id = i.id)
+order by i.id limit %(limit)s
+for update skip locked;
+
+-- name: drop_images
+delete from images as i
+where i.id = any(%(ids)s::bigint[])
+  and not exists (select 1 from image_sightings as s where s.image_id = i.id)
+  and not exists (select 1 from image_fetches as f where f.image_id = i.id)
+returning i.sha256;
+
+-- name: unreferred_images
+select count(*)::bigint from images as i
+where i.created_at <= bailiwick_now() - make_interval(secs => %(age)s)
+  and not exists (select 1 from image_sightings as s where s.image_id = i.id)
+  and not exists (select 1 from image_fetches as f where f.image_id = i.id
+                  and exists (select 1 from image_sightings as s
+                              where s.domain_id = f.domain_id and s.url_hash = f.url_hash));

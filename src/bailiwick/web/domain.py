@@ -17,6 +17,7 @@ from bailiwick.extract import item_listing
 from bailiwick.ledger.events import Subject, latest
 from bailiwick.model.names import DomainName
 from bailiwick.net.agent import product, user_agent
+from bailiwick.query.images import listing as images
 from bailiwick.registry import watching
 from bailiwick.registry.explain import explain
 from bailiwick.registry.permission import DECIDERS
@@ -25,7 +26,7 @@ from bailiwick.web.domains import address, place, whole
 from bailiwick.web.visits import Form, Member, Sent, Visit, inside
 
 router = APIRouter()
-_EVENTS, _RUNS, _ROWS = 20, 5, 50
+_EVENTS, _RUNS, _ROWS, _IMAGES = 20, 5, 50, 8
 _VIEWS = ("fetched", "errors", "waiting", "refused")
 _SAID = {
     "approve": "{name} is approved.",
@@ -85,6 +86,8 @@ def domain_page(here: Member, name: str, before: Before = None) -> Response:
             "most_items": item_listing.MOST_COUNTED,
             "runs": runs.of_domain(conn, domain.id, limit=_RUNS),
             "may_configure": role in DECIDERS,
+            "images": images.of_domain(conn, domain.id, limit=_IMAGES),
+            "copies": here.site.copies,
         }
     return here.page("domain.html", values)
 

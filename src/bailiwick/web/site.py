@@ -22,6 +22,7 @@ from bailiwick.base.telemetry import LogEvent, logger
 from bailiwick.registry import overview
 from bailiwick.web import shown
 from bailiwick.web.assets import Assets
+from bailiwick.web.copies import Copies
 from bailiwick.web.limits import Bucket, LoginLimits
 from bailiwick.web.live import Publisher
 from bailiwick.web.metrics import Metrics
@@ -53,6 +54,7 @@ class Site:
         self._templates = _environment(self.assets)
         self.publisher = Publisher(app.database, self.render)
         self.metrics = Metrics(app.database)
+        self.copies = Copies(app)
 
     def render(self, template: str, values: Mapping[str, object]) -> str:
         return self._templates.get_template(template).render(values)
@@ -66,6 +68,7 @@ def make_site(site: Site) -> ASGIApp:
         site.publisher.start()
         yield
         await site.publisher.stop()
+        await site.copies.close()
 
     web = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     web.state.site = site
@@ -120,9 +123,22 @@ def _environment(assets: Assets) -> Environment:
 
 
 def _add_routes(web: FastAPI) -> None:
-    from bailiwick.web import account, dashboard, domain, domains, health, items, login, members, public, review, submit
+    from bailiwick.web import (
+        account,
+        dashboard,
+        domain,
+        domains,
+        health,
+        images,
+        items,
+        login,
+        members,
+        public,
+        review,
+        submit,
+    )
 
-    for part in (health, login, dashboard, domains, domain, items, review, submit, members, account, public):
+    for part in (health, login, dashboard, domains, domain, items, images, review, submit, members, account, public):
         web.include_router(part.router)
 
     @web.get("/static/{digest}/{name}", include_in_schema=False)

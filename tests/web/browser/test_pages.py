@@ -16,6 +16,7 @@ _PAGES = {
     "domain.html": "/domains/{name}",
     "items.html": "/domains/{name}/items",
     "pages.html": "/domains/{name}/pages?view=waiting",
+    "images.html": "/domains/{name}/images",
     "review.html": "/review",
     "approved.html": "/approved",
     "submit.html": "/submit",

@@ -28,6 +28,7 @@ from bailiwick.db.tables.crawl import (
     runs,
     sitemaps,
 )
+from bailiwick.db.tables.images import image_fetches, image_sightings, images
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.parsers import parser_stats, parser_tries
 from bailiwick.db.tables.products import price_history, products
@@ -44,6 +45,9 @@ __all__ = [
     "export_cursors",
     "fetch_log",
     "host_gates",
+    "image_fetches",
+    "image_sightings",
+    "images",
     "item_rejects",
     "items",
     "job_domains",

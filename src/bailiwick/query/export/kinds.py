@@ -33,6 +33,8 @@ class Kind:
     rows: str
     columns: tuple[Column, ...]
     filters: frozenset[str]
+    keys_at_once: int = 500
+    """Fewer where a key may have thousands of rows."""
 
 
 def _columns(lines: str) -> tuple[Column, ...]:
@@ -120,6 +122,30 @@ created_at     time     when it was first found
 updated_at     time     when its data last changed
 gone_at        time     since when its page does not sell it any more
 """)
+_IMAGES = _columns("""
+url              text     where the image is
+page             text     the page that refers to it
+page_sha256      text     SHA-256 of that page's URL, in hex
+domain           text     canonical name of the page's domain
+position         integer  its place among the page's images
+image_type       text     primary, gallery or thumbnail
+alt_text         text     what the page says it shows
+found_in         text     src, srcset, picture, lazy or meta
+discovery_type   text     discovery, or refresh: found when the page was fetched again
+product_id       integer  number of the product that the page is about
+outcome          text     stored, waiting, or why no image is kept; not_wanted: its profile fetches none
+error            text     more about that
+image_id         integer  number of the stored image
+sha256           text     of its bytes, in hex
+path             text     its file, under images/ in the data directory
+mime             text     its type, by its bytes
+width            integer  in pixels
+height           integer  in pixels
+file_size        integer  in bytes
+perceptual_hash  text     64 bits in hex: few differ between images that look alike
+first_seen_at    time     when the page was first seen to refer to it
+last_seen_at     time     when it was last seen to
+""")
 _DOMAINS = _columns("""
 domain           text     canonical name
 site             text     the registrable domain it belongs to
@@ -161,6 +187,8 @@ KINDS = {
              frozenset({"domain", "relevant"})),
         Kind("items", "items of pages' content now", "parsed_after", "export_items", _ITEMS,
              frozenset({"domain", "relevant", "kind"})),
+        Kind("images", "references of pages to images, with what is kept of them", "parsed_after", "export_images",
+             _IMAGES, frozenset({"domain", "relevant"}), 50),
         Kind("products", "products of shops, as their pages have them now", "parsed_after", "export_products",
              _PRODUCTS, frozenset({"domain"})),
         Kind("domains", "domains, whatever their state", "domains_after", "export_domains", _DOMAINS,

@@ -53,7 +53,7 @@ def chunks(database: Database, kind: Kind, which: Which, after: PageKey) -> Iter
                 rows = _rows(conn, kind, which, keys) if keys else []
             after = keys[-1] if keys else after
             yield Chunk(rows, after, len(keys))
-            is_over = len(keys) < CHUNK
+            is_over = len(keys) < min(CHUNK, kind.keys_at_once)
 
 
 def _spans(which: Which, after: PageKey) -> list[tuple[PageKey, int]]:
@@ -80,7 +80,12 @@ def about_how_many(conn: Connection, kind: Kind) -> int | None:
 
 def _walk(conn: Connection, kind: Kind, after: PageKey, last: int) -> list[PageKey]:
     by_index(conn)
-    asked = {"domain_id": after.domain_id, "path_hash": after.path_hash, "last": last, "limit": CHUNK}
+    asked = {
+        "domain_id": after.domain_id,
+        "path_hash": after.path_hash,
+        "last": last,
+        "limit": min(CHUNK, kind.keys_at_once),
+    }
     return [PageKey(*row) for row in conn.exec_driver_sql(SQL[kind.walk], asked)]
 
 

@@ -1,0 +1,1 @@
+"""Images for people: lists by domain, page and likeness; one image with all its pages."""

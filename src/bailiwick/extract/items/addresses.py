@@ -21,7 +21,7 @@ _STATE_NAMES = {
 _CITY = r"[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}(?:[ -](?:\(?[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}\)?|am|an|im|der|den|de|la|le|les|sur|sous|upon|del|el|in)){0,4}"
 _CODES = (
     ("US", re.compile(rf"(?P<city>{_CITY}),?\s(?P<region>{'|'.join(_STATES)}|{'|'.join(_STATE_NAMES)}),?\s(?P<code>\d{{5}}(?:-\d{{4}})?)\b")),
-    ("GB", re.compile(r"(?P<code>\b[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}\b)")),
+    ("GB", re.compile(r"(?P<code>\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b)")),
     ("IE", re.compile(r"(?P<code>\b[AC-FHKNPRTV-Y]\d[\dW]\s?[\dAC-FHKNPRTV-Y]{4}\b)")),
     ("CA", re.compile(r"(?P<code>\b[ABCEGHJ-NPRSTVXY]\d[A-Z]\s?\d[A-Z]\d\b)")),
     ("NL", re.compile(rf"(?P<code>\b\d{{4}}\s?[A-Z]{{2}})\s{{1,2}}(?P<city>{_CITY})")),

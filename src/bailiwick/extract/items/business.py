@@ -10,8 +10,7 @@ from bailiwick.extract.items.evidence import LABELLED, MARKUP, SEEN, Values
 from bailiwick.extract.items.hours import Opening, as_items, day_number, find_hours, read_compact
 from bailiwick.extract.items.lines import Zone
 from bailiwick.extract.items.page_facts import address_of
-from bailiwick.extract.items.phones import e164, phones_in
-from bailiwick.extract.items.reach import is_credit
+from bailiwick.extract.items.phones import e164
 from bailiwick.extract.items.source import Source
 from bailiwick.extract.structured import Thing, everything_in
 from bailiwick.model.items import Gathered, ItemKind
@@ -48,6 +47,8 @@ def businesses_of(source: Source) -> Gathered:
     thing = next((thing for thing in everything_in(source.things) if thing.is_a(_TYPES) and thing.text("name")), None)
     if thing is not None and _is_within_another(source, thing):
         thing = None
+    if thing is None and source.facts.is_article_or_product:
+        return Gathered()
     address = _address(source, thing)
     if thing is not None:
         _read_markup(source, thing, values)
@@ -134,34 +135,26 @@ def _name(source: Source, address: PostalAddress | None) -> tuple[str, float] | 
 
 def _address(source: Source, thing: Thing | None) -> PostalAddress | None:
     """The one in the matter comes before the one at the foot; what a business says of itself by markup is kept."""
-    found = [one for one in source.facts.addresses if not is_credit(source.lines, one.at, source.host)]
+    found = source.facts.own_addresses
     if thing is not None and found:
         given = address_of(thing, source.facts.country) or {}
         code = given.get("postalCode")
         if code:
             found = [one for one in found if re.sub(r"\s", "", one.code) == re.sub(r"\s", "", code)]
-    found.sort(key=lambda one: source.lines[one.at].zone is not Zone.MAIN)
     return found[0] if found else None
 
 
 def _phone(source: Source, address: PostalAddress | None) -> str | None:
-    """The number nearest to the address; a fax, a credit or a neighbour's number is none."""
-    country = (address.country if address else None) or source.facts.country
+    """The number nearest to the address."""
     best: tuple[float, str] | None = None
-    for at, line in enumerate(source.lines):
-        if line.zone in (Zone.NAV, Zone.ASIDE) or is_credit(source.lines, at, source.host):
+    for place, mark in enumerate(source.facts.marks):
+        if mark.telephone is None:
             continue
-        numbers = [phone.number for phone in phones_in(line.text, country) if not phone.is_fax]
-        numbers += [
-            number
-            for link in line.links
-            if link.href[:4].lower() == "tel:" and (number := e164(link.href[4:].strip(), country, is_trusted=True))
-        ]
-        away = abs(at - address.at) if address else at
-        penalty = 0 if address and source.lines[address.at].zone is line.zone else 3
-        for place, number in enumerate(numbers):
-            if best is None or away + penalty + 0.1 * place < best[0]:
-                best = (away + penalty + 0.1 * place, number)
+        away = abs(mark.at - address.at) if address else mark.at
+        penalty = 0 if address and source.lines[address.at].zone is mark.zone else 3
+        score = away + penalty + 0.01 * place
+        if best is None or score < best[0]:
+            best = (score, mark.telephone)
     return best[1] if best else None
 
 

@@ -31,9 +31,7 @@ _WRITTEN = re.compile(
     rf"|(?<![\w./-])(?P<a>[0-3]?\d)(?P<sep>[./-])(?P<b>[0-3]?\d)(?P=sep)(?P<y4>20\d\d)(?!\d)",
     re.IGNORECASE,
 )
-_BARE = re.compile(
-    rf"(?<![\w.]){_DAY.format('d1')}\s{{0,2}}(?:de\s|of\s)?(?P<m1>{_NAME})\b", re.IGNORECASE
-)
+_HAS_YEAR = re.compile(r"(?:19|20)\d\d")
 _LAST_MONTH = 12
 
 
@@ -48,7 +46,9 @@ class Day:
 
 def days_in(text: str, *, is_month_first: bool = False) -> list[Day]:
     """All days with a year. `is_month_first`: how 02/01/2027 is meant where both readings are possible."""
-    found = []
+    found: list[Day] = []
+    if not _HAS_YEAR.search(text):
+        return found
     for match in _WRITTEN.finditer(text[:_MOST_CHARS]):
         day = _day(match, is_month_first)
         if day is not None:

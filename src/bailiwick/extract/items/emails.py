@@ -35,6 +35,13 @@ def emails_in(text: str) -> list[str]:
     return list(dict.fromkeys(kept))
 
 
+def without_emails(text: str) -> str:
+    """The text with a comma in the place of each address."""
+    for pattern in (_PLAIN, *((_BRACKETED, _SPELT) if _HINT.search(text) else ())):
+        text = pattern.sub(" , ", text)
+    return text
+
+
 def usable(address: str) -> str | None:
     """An address that may be somebody's, in lower case; None for placeholders, file names and robots."""
     local, _, host = address.strip().strip(".").lower().partition("@")

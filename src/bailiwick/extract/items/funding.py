@@ -50,6 +50,10 @@ _CLOSED = re.compile(
 )
 _OPEN = re.compile(r"open for applications|(?:fund|call|round|scheme) is (?:now )?open|now open|applications are (?:now )?open")
 _ORGANISATION = re.compile(r"^(?:funder|funding organi[sz]ation|funded by|förderstelle|fördergeber|organisme|financeur|entidad|verstrekker|donor|provider|organi[sz]ation)$")
+_STEMS = tuple(
+    "grant microgrant fund bursar award scheme voucher subsid förder foerder zuschuss stipend appel bourse subvention aide ayuda subvenci regeling fonds "
+    "challenge relief prize financ bijdrage".split()
+)
 _OTHERS = re.compile(
     r"\b(?:vacancy|job|intern(?:ship)?|volunteer|apprentice|tender|recrut|residenc[ey]|competition|lecturer|phd position|officer|engineer)\b|\(m/w/d\)|\(w/m/d\)|h/f",
     re.IGNORECASE,
@@ -61,6 +65,9 @@ def funding_of(source: Source) -> Gathered:
     if not source.is_html:
         return Gathered()
     found = Gathered()
+    thing = next((thing for thing in everything_in(source.things) if thing.is_a(_TYPES)), None)
+    if thing is None and (source.facts.is_article_or_product or not any(word.startswith(_STEMS) for word in source.facts.words)):
+        return found
     parts = parts_of(source.lines, source.pairs, lambda part: _is_programme_part(source, part))
     for position, part in enumerate(parts):
         values = Values()
@@ -71,7 +78,6 @@ def funding_of(source: Source) -> Gathered:
     if parts:
         return found
     values = Values()
-    thing = next((thing for thing in everything_in(source.things) if thing.is_a(_TYPES)), None)
     if thing is not None:
         _read_markup(thing, values)
     _read_text(source, source.lines, source.pairs, values)
@@ -123,12 +129,13 @@ def _read_text(source: Source, lines: list[Line], pairs: list[Pair], values: Val
         values.note("amountMin", _plain(str(amount.least)) if amount.least is not None else None, amount.sure)
         values.note("amountMax", _plain(str(amount.most)) if amount.most is not None else None, amount.sure)
         values.note("currency", amount.currency, amount.sure)
-    deadline = find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
+    is_whole = lines is source.lines
+    deadline = source.facts.deadline if is_whole else find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
     if deadline is not None and deadline.day is not None:
         values.note("deadline", deadline.day.isoformat(), deadline.sure)
     elif deadline is not None:
         values.note("rolling", True, deadline.sure)  # noqa: FBT003
-    values.note_found("eligibility", find_eligibility(lines, pairs))
+    values.note_found("eligibility", source.facts.eligibility if is_whole else find_eligibility(lines, pairs))
     values.note_found("applyUrl", find_apply_url(lines, source.base_url))
     for pair in pairs:
         if pair.zone is Zone.MAIN and _ORGANISATION.match(pair.label) and len(pair.value) < 120:  # noqa: PLR2004

@@ -54,6 +54,12 @@ _MARK_LABEL = re.compile(
     r"vergütung|about you|your role|what you.ll need|requirements|profile|contracting authority|procedure|jury|prizes)\b"
 )
 _SHORT = 50
+_STEMS = tuple(
+    """intern praktik stage stagiaire práctic becari apprenti ausbildung azubi lehrstelle alternance leerling aprendiz volunteer ehrenamt freiwillig
+    bénévol vrijwillig voluntari fellowship scholarship stipend beca studiebeurs residenc résidence competition wettbewerb concours concurso wedstrijd
+    prijsvraag tender procurement marché appel ausschreibung licitaci aanbesteding call job vacanc career recru hiring stelle karriere bewerb empleo
+    cdi vacature salary wage employer phd postdoc position seeking cherche candidat artist wanted post""".split()
+)
 
 
 def opportunities_of(source: Source) -> Gathered:
@@ -61,6 +67,8 @@ def opportunities_of(source: Source) -> Gathered:
     if not source.is_html:
         return Gathered()
     things = [thing for thing in everything_in(source.things) if thing.is_a(_TYPES)]
+    if not things and (source.facts.is_article_or_product or not any(word.startswith(_STEMS) for word in source.facts.words)):
+        return Gathered()
     found = Gathered()
     if len(things) > 1:
         for position, thing in enumerate(things[:50]):
@@ -125,9 +133,9 @@ def _kind_of(name: str, text: str) -> str | None:
             if kind == "scholarship" and re.search(r"startstipendium", name, re.IGNORECASE):
                 continue
             return kind
-    counts = {kind: len(pattern.findall(text[:6_000])) for kind, pattern in _KIND}
-    best = max(counts, key=lambda kind: counts[kind])
-    return best if counts[best] > 0 else None
+    counts = {kind: len(pattern.findall(text[:3_000])) for kind, pattern in _KIND} if text else {}
+    best = max(counts, key=lambda kind: counts[kind], default=None)
+    return best if best is not None and counts[best] > 0 else None
 
 
 _EMPLOYMENT = {"INTERN": "internship", "VOLUNTEER": "volunteering", "APPRENTICE": "apprenticeship", "APPRENTICESHIP": "apprenticeship"}
@@ -166,7 +174,8 @@ def _salary(thing: Thing) -> str | None:
 
 
 def _read_text(source: Source, lines: list[Line], pairs: list[Pair], values: Values) -> None:
-    deadline = find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
+    is_whole = lines is source.lines
+    deadline = source.facts.deadline if is_whole else find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
     if deadline is not None and deadline.day is not None:
         values.note("deadline", deadline.day.isoformat(), deadline.sure)
     values.note_found("applyUrl", find_apply_url(lines, source.base_url))

@@ -11,6 +11,7 @@ from bailiwick.extract.items.deadlines import Deadline, find_deadline
 from bailiwick.extract.items.lines import Line, Zone
 from bailiwick.extract.items.names import page_heading, site_name
 from bailiwick.extract.items.pairs import Pair
+from bailiwick.extract.items.reach import Mark, is_credit, read_marks
 from bailiwick.extract.structured import Thing
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _ELIGIBLE_SENTENCE = re.compile(
     r"to be eligible|richtet sich an",
 )
 _NOT_ELIGIBLE_LABEL = re.compile(r"who (?:we are|are we)|why|pays?\b|decid|jury")
+_ARTICLES_AND_GOODS = frozenset(
+    "Product ProductGroup IndividualProduct NewsArticle BlogPosting ReportageNewsArticle LiveBlogPosting OpinionNewsArticle Recipe VideoObject".split()
+)
 _MOST_ELIGIBILITY = 1_200
 _MOST_DESCRIPTION = 1_000
 
@@ -72,6 +76,32 @@ class Facts:
         return find_addresses(self._source.lines, self.country)
 
     @cached_property
+    def own_addresses(self) -> list[PostalAddress]:
+        """Without those of others; what stands in the matter comes first."""
+        lines = self._source.lines
+        own = [one for one in self.addresses if not is_credit(lines, one.at)]
+        return sorted(own, key=lambda one: lines[one.at].zone is not Zone.MAIN)
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        return read_marks(self._source.lines, self._source.host, self.country)
+
+    @cached_property
+    def is_article_or_product(self) -> bool:
+        """By what the page says of itself: news and goods are neither services nor posts."""
+        types = {name for thing in self._source.things[:50] for name in thing.types}
+        if types & _ARTICLES_AND_GOODS or self._source.meta.get("og:type", "").lower() in ("product", "og:product", "product.item"):
+            return True
+        content = self._source.content
+        return content.author is not None and content.published_at is not None
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Words of the matter, its title and its address, each once."""
+        text = f"{self.main_words} {(self._source.content.title or '').casefold()} {self.path}"
+        return frozenset(re.findall(r"\w{3,}", text))
+
+    @cached_property
     def deadline(self) -> Deadline | None:
         return find_deadline(self._source.lines, self._source.pairs, is_month_first=self.is_month_first)
 
@@ -91,7 +121,7 @@ class Facts:
     @cached_property
     def main_words(self) -> str:
         """The matter in lower case, for counting words in it."""
-        return " ".join(line.text for line in self._source.lines if line.zone is Zone.MAIN)[:30_000].casefold()
+        return " ".join(line.text for line in self._source.lines if line.zone is Zone.MAIN)[:12_000].casefold()
 
     @cached_property
     def path(self) -> str:

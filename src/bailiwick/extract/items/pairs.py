@@ -33,10 +33,10 @@ class Pair:
 
 
 def read_pairs(lines: list[Line]) -> list[Pair]:
-    """All pairs of a page in the order of their labels. One line may be the label of several."""
+    """All pairs of the matter in the order of their labels. One line may be the label of several."""
     found = []
     for at, line in enumerate(lines):
-        if line.text:
+        if line.text and line.zone in (Zone.MAIN, Zone.HEADER):
             found += _pairs_at(lines, at, line)
     return found
 

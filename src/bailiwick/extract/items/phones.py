@@ -23,6 +23,7 @@ _AGAINST = re.compile(
     re.IGNORECASE,
 )
 _NORTH_AMERICAN = re.compile(r"^(?:1[\s.-])?\(?[2-9]\d\d\)?[\s.\u2010-\u2015-]{1,2}\d{3}[\s.\u2010-\u2015-]\d{4}$")
+_TIMES = re.compile(r"^\(?[0-2]?\d[.:][0-5]\d\s?[-\u2010-\u2015]\s?[0-2]?\d[.:][0-5]\d$")
 _LEAST_DIGITS, _MOST_DIGITS = 7, 15
 _ALONE = 0.6
 
@@ -48,7 +49,7 @@ def phones_in(text: str, country: str | None) -> list[Phone]:
     for match in _SHAPE.finditer(text):
         shown = match[0].strip()
         before = text[max(0, match.start() - 40) : match.start()]
-        if any(start < match.end() and match.start() < end for start, end in days) or _AGAINST.search(before):
+        if any(start < match.end() and match.start() < end for start, end in days) or _AGAINST.search(before) or _TIMES.match(shown):
             continue
         is_labelled = _LABEL.search(before) is not None
         if not is_labelled and not _is_phone_like(shown, text):
@@ -83,7 +84,7 @@ def e164(shown: str, country: str | None, *, is_trusted: bool = False) -> str | 
         return None
     shown = re.sub(r"\(0\)", "", shown.strip())
     region = country
-    if not shown.startswith(("+", "00")) and _NORTH_AMERICAN.match(shown) and country not in ("CA", "US"):
+    if region is None and _NORTH_AMERICAN.match(shown):
         region = "US"
     if region is None and not shown.startswith("+"):
         return None
@@ -93,7 +94,7 @@ def e164(shown: str, country: str | None, *, is_trusted: bool = False) -> str | 
         return None
     if not phonenumbers.is_possible_number(parsed):
         return None
-    if not is_trusted and not phonenumbers.is_valid_number(parsed) and not _is_grouped(shown):
+    if not is_trusted and not (_is_grouped(shown) and phonenumbers.is_valid_number(parsed)):
         return None
     return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
 

@@ -1,8 +1,11 @@
-"""Whether a number or an address is the organisation's own, or of who made its site, took its pictures, runs its theme."""
+"""By what a page's people are reached: e-mail addresses and numbers of their own, not of who made the site or its theme."""
 
 import re
+from dataclasses import dataclass
 
+from bailiwick.extract.items.emails import email_of_link, emails_in
 from bailiwick.extract.items.lines import Line, Zone
+from bailiwick.extract.items.phones import Phone, e164, phones_in
 
 _CREDIT = re.compile(
     r"web ?site (?:by|design)|\bsite (?:by|design)|web ?design|website:|designed by|design:|powered by|developed by|built by|theme by|hosted by|hosting|"
@@ -18,21 +21,77 @@ _FREE_MAIL = frozenset(
 )
 
 
-def is_credit(lines: list[Line], at: int, host: str) -> bool:
+_MOST_MARKS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An e-mail address or a number, and where it stands."""
+
+    at: int
+    start: int
+    zone: Zone
+    email: str | None = None
+    telephone: str | None = None
+
+
+def read_marks(lines: list[Line], host: str, country: str | None) -> list[Mark]:
+    """All of a page, in order; each once a line."""
+    found: list[Mark] = []
+    for at, line in enumerate(lines):
+        if line.zone in (Zone.NAV, Zone.ASIDE) or line.tag in ("pre", "code"):
+            continue
+        here = [*_linked(at, line, country), *_written(at, line, country)]
+        if here and not is_credit(lines, at):
+            known: set[str | None] = set()
+            for mark in here:
+                told = mark.email or mark.telephone
+                if told not in known and not _is_strange(mark, line, host):
+                    known.add(told)
+                    found.append(mark)
+        if len(found) >= _MOST_MARKS:
+            break
+    return found
+
+
+def _linked(at: int, line: Line, country: str | None) -> list[Mark]:
+    found = []
+    for link in line.links:
+        start = max(0, line.text.find(link.text))
+        if email := email_of_link(link.href):
+            found.append(Mark(at, start, line.zone, email=email))
+        elif link.href[:4].lower() == "tel:" and (number := e164(link.href[4:].strip(), country, is_trusted=True)):
+            found.append(Mark(at, start, line.zone, telephone=number))
+    return found
+
+
+def _written(at: int, line: Line, country: str | None) -> list[Mark]:
+    text = line.text
+    found = [Mark(at, text.find(email.partition("@")[0]), line.zone, email=email) for email in emails_in(text)]
+    phones = [one for one in phones_in(text, country) if not one.is_fax and _is_told(line, one)]
+    return found + [Mark(at, one.start, line.zone, telephone=one.number) for one in phones]
+
+
+def _is_told(line: Line, phone: Phone) -> bool:
+    """A number in running text needs a word that says what it is."""
+    return phone.is_labelled or len(line.text) < 90 or line.row > 0  # noqa: PLR2004
+
+
+def _is_strange(mark: Mark, line: Line, host: str) -> bool:
+    before = line.text[max(0, mark.start - 80) : mark.start]
+    return _CREDIT.search(before) is not None or (mark.email is not None and not _is_own(mark.email, host, line.zone))
+
+
+def is_credit(lines: list[Line], at: int) -> bool:
     """Whether a line speaks of others than those whose page it is."""
     line = lines[at]
     if _CREDIT.search(line.text) or _OTHERS.search(line.text):
         return True
     above = lines[at - 1] if at else None
-    return above is not None and above.level > 0 and _OTHERS.search(above.text) is not None and host != ""
+    return above is not None and above.level > 0 and _OTHERS.search(above.text) is not None
 
 
-def credit_cuts(text: str, start: int) -> bool:
-    """Whether what stands before a place in a line says that it is somebody else's."""
-    return _CREDIT.search(text[max(0, start - 80) : start]) is not None
-
-
-def is_own(email: str, host: str, zone: Zone) -> bool:
+def _is_own(email: str, host: str, zone: Zone) -> bool:
     """An address at the page's own domain, of a free service, or in the matter of the page; not a stranger's at its foot."""
     domain = email.rpartition("@")[2]
     if domain in _FREE_MAIL or zone in (Zone.MAIN, Zone.HEADER):

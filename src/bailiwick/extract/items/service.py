@@ -3,13 +3,12 @@
 import re
 
 from bailiwick.extract.items.checked import Maker, checked
-from bailiwick.extract.items.emails import email_of_link, emails_in
+from bailiwick.extract.items.emails import emails_in
 from bailiwick.extract.items.evidence import LABELLED, MARKUP, SEEN, Values
 from bailiwick.extract.items.lines import Zone
 from bailiwick.extract.items.names import is_generic
 from bailiwick.extract.items.page_facts import address_of
-from bailiwick.extract.items.phones import e164, phones_in
-from bailiwick.extract.items.reach import is_credit, is_own
+from bailiwick.extract.items.phones import e164
 from bailiwick.extract.items.source import Source
 from bailiwick.extract.structured import Thing, everything_in
 from bailiwick.model.items import Gathered, ItemKind
@@ -52,6 +51,8 @@ def services_of(source: Source) -> Gathered:
     if thing is None:  # a department that has a page of its own
         clinic = next((one for one in source.things if one.things("parentOrganization") and one.text("name", "description")), None)
     marked = thing or clinic
+    if marked is None and not _may_be_one(source):
+        return Gathered()
     if marked is not None:
         _read_markup(source, marked, values)
     _read_text(source, values)
@@ -64,6 +65,12 @@ def services_of(source: Source) -> Gathered:
     return checked(ItemKind.SERVICE, values.with_url(source.url), values.sure, MAKER)
 
 
+def _may_be_one(source: Source) -> bool:
+    """The cheap questions: a page about something, that is neither news nor goods, and says how it is reached."""
+    facts = source.facts
+    return bool(facts.path.strip("/")) and not facts.is_article_or_product and bool(facts.marks)
+
+
 def _is_service(source: Source, values: Values, *, is_marked: bool) -> bool:
     heading = source.facts.heading or ""
     top = f"{heading} {source.facts.path}"
@@ -73,7 +80,7 @@ def _is_service(source: Source, values: Values, *, is_marked: bool) -> bool:
         return False
     if is_marked:
         return True
-    if is_generic(heading) or not source.facts.path.strip("/"):
+    if is_generic(heading):
         return False
     labels = sum(1 for pair in source.pairs if pair.zone is Zone.MAIN and _MARK_LABEL.match(pair.label))
     reached = values.has("telephone", "email") > 0
@@ -127,8 +134,7 @@ def _read_text(source: Source, values: Values) -> None:
     facts = source.facts
     values.note_found("eligibility", facts.eligibility)
     _read_reach(source, values)
-    own = [one for one in facts.addresses if not is_credit(source.lines, one.at, source.host)]
-    own.sort(key=lambda one: source.lines[one.at].zone is not Zone.MAIN)
+    own = facts.own_addresses
     if own:
         is_main = source.lines[own[0].at].zone is Zone.MAIN
         values.note("address", dict(own[0].fields), LABELLED if is_main else 0.5)
@@ -142,22 +148,7 @@ def _read_text(source: Source, values: Values) -> None:
 
 def _read_reach(source: Source, values: Values) -> None:
     """Number and e-mail of the matter first, of the foot second."""
-    country = source.facts.country
-    for at, line in enumerate(source.lines):
-        if line.zone in (Zone.NAV, Zone.ASIDE) or is_credit(source.lines, at, source.host):
-            continue
-        sure = LABELLED - 0.1 if line.zone is Zone.MAIN else 0.5
-        for link in line.links:
-            if email := email_of_link(link.href):
-                if is_own(email, source.host, line.zone):
-                    values.note("email", email, sure)
-            elif link.href[:4].lower() == "tel:":
-                values.note("telephone", e164(link.href[4:].strip(), country, is_trusted=True), sure)
-        if line.tag in ("pre", "code"):
-            continue
-        for email in emails_in(line.text):
-            if is_own(email, source.host, line.zone):
-                values.note("email", email, sure)
-        for phone in phones_in(line.text, country):
-            if not phone.is_fax:
-                values.note("telephone", phone.number, sure)
+    for mark in source.facts.marks:
+        sure = LABELLED - 0.1 if mark.zone is Zone.MAIN else 0.5
+        values.note("email", mark.email, sure)
+        values.note("telephone", mark.telephone, sure)

@@ -97,7 +97,9 @@ def score_kind(kind: str, extract: Callable[[Source], Gathered], fields: Mapping
         pairs, extra = _matched(page.items, given)
         report.count(page.split, "(item)", right=sum(one is not None for _, one in pairs), wrong=len(extra),
                      missed=sum(one is None for _, one in pairs))  # fmt: skip
-        report.faults += [f"{page.name} [{page.split}] no such item: {json.dumps(one, ensure_ascii=False)[:300]}" for one in extra]
+        report.faults += [
+            f"{page.name} [{page.split}] no such item: {json.dumps(one, ensure_ascii=False)[:300]}" for one in extra
+        ]
         for name, same in fields.items():
             for truth, one in pairs:
                 _count_field(report, page, name, same, truth, one or {})
@@ -131,7 +133,7 @@ def _matched(wanted: list[Fields], given: list[Fields]) -> tuple[list[tuple[Fiel
     left = list(given)
     pairs: list[tuple[Fields, Fields | None]] = []
     for truth in wanted:
-        best = max(left, key=lambda one: _common(truth, one), default=None)  # noqa: B023
+        best = max(left, key=lambda one: _common(truth, one), default=None)
         if best is not None and len(wanted) > 1 and _common(truth, best) == 0:
             best = None
         if best is not None:
@@ -172,7 +174,7 @@ def same_words(wanted: JsonValue, given: JsonValue) -> bool:
     """Texts that share most of their words: more or less of a sentence at either end is the same answer."""
     one, other = bare(wanted).split(), bare(given).split()
     shared = len(set(one) & set(other))
-    return shared > 0 and 2 * shared / (len(set(one)) + len(set(other))) >= 0.6  # noqa: PLR2004
+    return shared > 0 and 2 * shared / (len(set(one)) + len(set(other))) >= 0.6
 
 
 def same_pay(wanted: JsonValue, given: JsonValue) -> bool:
@@ -184,7 +186,7 @@ def same_pay(wanted: JsonValue, given: JsonValue) -> bool:
 def _numbers(value: JsonValue) -> list[float]:
     from bailiwick.extract.items.money import amount
 
-    found = re.findall(r"\d[\d.,'’\u00a0\u202f]*(?: \d{3}(?!\d))*k?", str(value))
+    found = re.findall(r"\d[\d.,'\u2019\u00a0\u202f]*(?: \d{3}(?!\d))*k?", str(value))
     numbers = [(amount(text.rstrip("k.,")) or 0) * (1000 if text.endswith("k") else 1) for text in found]
     return sorted({number for number in numbers if number})
 

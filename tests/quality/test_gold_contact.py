@@ -9,7 +9,9 @@ REQUIRED = {"email": same_value, "telephone": same_value, "name": same_name, "ro
 
 def test_fields_of_contacts() -> None:
     report = score_kind("contact", contacts_of, REQUIRED)
-    precision = {name: score.precision for name, score in report.scores["all"].items() if name in ("email", "telephone")}
+    precision = {
+        name: score.precision for name, score in report.scores["all"].items() if name in ("email", "telephone")
+    }
     print(report.table(), precision, *report.faults, sep="\n")
     low = {name: round(score.f1, 3) for name, score in report.scores["all"].items() if score.f1 < FLOOR}
     assert low == {}

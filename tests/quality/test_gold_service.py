@@ -1,8 +1,9 @@
 """Services on the gold pages: F1 of each required field."""
 
+from pydantic import JsonValue
+
 from bailiwick.extract.items.service import services_of
 from tests.quality.gold import bare, same_name, same_value, same_words, score_kind
-from pydantic import JsonValue
 
 
 def same_address(wanted: JsonValue, given: JsonValue) -> bool:

@@ -50,4 +50,6 @@ def gather_items(source: Source, wanted: Collection[ItemKind]) -> Gathered:
 @cache
 def is_available() -> bool:
     """Whether the extra `items` is installed."""
-    return all(find_spec(name) is not None for name in ("extruct", "lxml", "phonenumbers", "price_parser", "zyte_parsers"))
+    return all(
+        find_spec(name) is not None for name in ("extruct", "lxml", "phonenumbers", "price_parser", "zyte_parsers")
+    )

@@ -1,47 +1,61 @@
 """Postal addresses in lines of text: found by their postal code, read by the habits of its country."""
 
+# ruff: noqa: RUF001 - pages write dashes and quotes of many kinds
+
 import re
 from dataclasses import dataclass
 
 from bailiwick.extract.items.countries import NAMES, country_code
 from bailiwick.extract.items.lines import Line
 
-_STATES = (
-    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD "
-    "TN TX UT VT VA WA WV WI WY DC"
-).split()
+_STATES_TEXT = """
+    AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK
+    OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC
+"""
+_STATES = _STATES_TEXT.split()
 _STATE_NAMES = {
-    "Alabama": "AL", "Arizona": "AZ", "California": "CA", "Colorado": "CO", "Connecticut": "CT", "Florida": "FL", "Georgia": "GA",
-    "Illinois": "IL", "Indiana": "IN", "Iowa": "IA", "Kansas": "KS", "Kentucky": "KY", "Maine": "ME", "Maryland": "MD",
-    "Massachusetts": "MA", "Michigan": "MI", "Minnesota": "MN", "Missouri": "MO", "Montana": "MT", "Nebraska": "NE", "Nevada": "NV",
-    "New Jersey": "NJ", "New Mexico": "NM", "New York": "NY", "North Carolina": "NC", "Ohio": "OH", "Oklahoma": "OK",
-    "Oregon": "OR", "Pennsylvania": "PA", "Tennessee": "TN", "Texas": "TX", "Utah": "UT", "Vermont": "VT", "Virginia": "VA",
-    "Washington": "WA", "Wisconsin": "WI",
+    "Alabama": "AL", "Arizona": "AZ", "California": "CA", "Colorado": "CO", "Connecticut": "CT", "Florida": "FL",
+    "Georgia": "GA", "Illinois": "IL", "Indiana": "IN", "Iowa": "IA", "Kansas": "KS", "Kentucky": "KY", "Maine": "ME",
+    "Maryland": "MD", "Massachusetts": "MA", "Michigan": "MI", "Minnesota": "MN", "Missouri": "MO", "Montana": "MT",
+    "Nebraska": "NE", "Nevada": "NV", "New Jersey": "NJ", "New Mexico": "NM", "New York": "NY",
+    "North Carolina": "NC", "Ohio": "OH", "Oklahoma": "OK", "Oregon": "OR", "Pennsylvania": "PA", "Tennessee": "TN",
+    "Texas": "TX", "Utah": "UT", "Vermont": "VT", "Virginia": "VA", "Washington": "WA", "Wisconsin": "WI",
 }  # fmt: skip
-_CITY = r"[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}(?:[ -](?:\(?[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}\)?|am|an|im|der|den|de|la|le|les|sur|sous|upon|del|el|in)){0,4}"
+_CITY = (
+    r"[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}(?:[ -](?:\(?[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}\)?|am|an|im|der|den|de|la|le|les|sur|sous|"
+    r"upon|del|el|in)){0,4}"
+)
+_REGIONS = "|".join([*_STATES, *_STATE_NAMES])
 _CODES = (
-    ("US", re.compile(rf"(?P<city>{_CITY}),?\s(?P<region>{'|'.join(_STATES)}|{'|'.join(_STATE_NAMES)}),?\s(?P<code>\d{{5}}(?:-\d{{4}})?)\b")),
+    ("US", re.compile(rf"(?P<city>{_CITY}),?\s(?P<region>{_REGIONS}),?\s(?P<code>\d{{5}}(?:-\d{{4}})?)\b")),
     ("GB", re.compile(r"(?P<code>\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b)")),
     ("IE", re.compile(r"(?P<code>\b[AC-FHKNPRTV-Y]\d[\dW]\s?[\dAC-FHKNPRTV-Y]{4}\b)")),
     ("CA", re.compile(r"(?P<code>\b[ABCEGHJ-NPRSTVXY]\d[A-Z]\s?\d[A-Z]\d\b)")),
     ("NL", re.compile(rf"(?P<code>\b\d{{4}}\s?[A-Z]{{2}})\s{{1,2}}(?P<city>{_CITY})")),
-    ("", re.compile(rf"(?<![\w.,-])(?:(?P<land>A|D|F|CH|NL|L|B|I|E)-)?(?P<code>\d{{5}}|\d{{4}})\s{{1,2}}(?P<city>{_CITY})")),
+    ("", re.compile(rf"(?<![\w.,-])(?:(?P<land>[ADFLBIE]|CH)-)?(?P<code>\d{{5}}|\d{{4}})\s{{1,2}}(?P<city>{_CITY})")),
     ("IN", re.compile(rf"(?P<city>{_CITY})\s?[–-]?\s?(?P<code>[1-9]\d{{2}}\s?\d{{3}})\b(?![\d-])")),
 )  # fmt: skip
 _LANDS = {"A": "AT", "D": "DE", "F": "FR", "CH": "CH", "L": "LU", "B": "BE", "I": "IT", "E": "ES", "NL": "NL"}
 _FOUR_DIGITS = frozenset(("AT", "CH", "BE", "LU", "LI", "DK", "NO", "HU", "AU", "NZ"))
 _STREET = re.compile(
-    r"\d|\b(?:street|st|road|rd|lane|avenue|ave|drive|dr|way|close|court|square|place|quay|row|terrace|walk|hill|park|house|unit|"
-    r"suite|floor|works|yard|stra(?:ß|ss)e|str\.|weg|platz|gasse|allee|ring|rue|avenue|boulevard|quai|place|route|chemin|calle|c/|"
+    r"\d|\b(?:street|st|road|rd|lane|avenue|ave|drive|dr|way|close|court|square|place|quay|row|terrace|walk|hill|"
+    r"park|house|unit|"
+    r"suite|floor|works|yard|stra(?:ß|ss)e|str\.|weg|platz|gasse|allee|ring|rue|avenue|boulevard|quai|place|route|"
+    r"chemin|calle|c/|"
     r"avenida|plaza|paseo|polígono|nave|straat|laan|plein|gracht|kade|dijk|markt|campus|cottages?)\b",
     re.IGNORECASE,
 )
 _COUNTIES = re.compile(
-    r"^(?:\w+shire|devon|cornwall|kent|essex|surrey|dorset|somerset|norfolk|suffolk|(?:east|west) sussex|county \w+|co\.? \w+|"
+    r"^(?:\w+shire|devon|cornwall|kent|essex|surrey|dorset|somerset|norfolk|suffolk|(?:east|west) sussex|county \w+|"
+    r"co\.? \w+|"
     r"greater \w+|west \w+|cumbria|durham|fife|highland|england|scotland|wales)$",
     re.IGNORECASE,
 )
-_BEFORE_STREET = re.compile(r"^.{0,80}?(?:\bfind us at|\bat|\bto|ladengeschäft|adresse?|address|adres|dirección|lieu|where|où|box office)\s?[:]?\s", re.IGNORECASE)
+_BEFORE_STREET = re.compile(
+    r"^.{0,80}?(?:\bfind us at|\bat|\bto|ladengeschäft|adresse?|address|adres|dirección|"
+    r"lieu|where|où|box office)\s?[:]?\s",
+    re.IGNORECASE,
+)
 _MOST_BACK = 4
 _MOST_PART = 70
 
@@ -59,7 +73,11 @@ class PostalAddress:
 
     @property
     def text(self) -> str:
-        tail = f"{self.city or ''} {self.code}" if self.country in ("GB", "IE", "IN", "CA") else f"{self.code} {self.city or ''}"
+        tail = (
+            f"{self.city or ''} {self.code}"
+            if self.country in ("GB", "IE", "IN", "CA")
+            else f"{self.code} {self.city or ''}"
+        )
         if self.country == "US":
             tail = f"{self.city}, {self.region} {self.code}"
         return ", ".join(part for part in (self.street, tail.strip()) if part)
@@ -81,7 +99,7 @@ def find_addresses(lines: list[Line], country: str | None, *, most: int = 10) ->
     """Addresses of a page with a street, in order."""
     found: list[PostalAddress] = []
     for at, line in enumerate(lines):
-        if any(map(str.isdigit, line.text)) and len(line.text) < 400:  # noqa: PLR2004
+        if any(map(str.isdigit, line.text)) and len(line.text) < 400:
             address = _address_at(lines, at, country)
             if address is not None and address.street:
                 found.append(address)
@@ -111,7 +129,7 @@ def _code_in(text: str, country: str | None) -> "tuple[str, re.Match[str]] | Non
         if land == "IN" and country not in ("IN", None):
             continue
         if not land:
-            if len(match["code"]) == 4 and country not in _FOUR_DIGITS and not match["land"]:  # noqa: PLR2004
+            if len(match["code"]) == 4 and country not in _FOUR_DIGITS and not match["land"]:
                 continue
             if country in ("GB", "US", "IE", "IN", "NL"):
                 continue
@@ -153,7 +171,7 @@ def _made(
         while parts and _COUNTIES.match(parts[-1]) and len(parts) > 1:
             region = parts.pop()
         city = parts.pop() if parts and not re.match(r"^\d", parts[-1]) else None
-        if city is not None and len(city.split()) > 3:  # noqa: PLR2004
+        if city is not None and len(city.split()) > 3:
             return None
     elif land == "IN" and parts and city is None:
         city = parts.pop()
@@ -169,7 +187,7 @@ def _parts(text: str) -> list[str]:
 
 def _without_lead(text: str) -> str:
     """Without what leads up to an address in a sentence."""
-    if len(text) < 25:  # noqa: PLR2004
+    if len(text) < 25:
         return text
     tail = re.split(r"(?<=[\wà-ÿ)]{4})[.;]\s+(?=\S)|\s[·|]\s", text)[-1]
     return _BEFORE_STREET.sub("", tail) if _BEFORE_STREET.match(tail) else tail

@@ -16,25 +16,34 @@ from bailiwick.extract.structured import Thing, everything_in
 from bailiwick.model.items import Gathered, ItemKind
 
 MAKER = Maker("business", 1)
-_TYPES = frozenset(
-    """LocalBusiness AnimalShelter ArchiveOrganization AutomotiveBusiness AutoRepair AutoDealer ChildCare Dentist DryCleaningOrLaundry
-    EmergencyService EmploymentAgency EntertainmentBusiness FinancialService BankOrCreditUnion AccountingService FoodEstablishment Bakery
-    BarOrPub Brewery CafeOrCoffeeShop FastFoodRestaurant IceCreamShop Restaurant Winery HealthAndBeautyBusiness BeautySalon DaySpa HairSalon
-    HealthClub NailSalon TattooParlor HomeAndConstructionBusiness Electrician GeneralContractor HVACBusiness HousePainter Locksmith
-    MovingCompany Plumber RoofingContractor InternetCafe LegalService Attorney Notary Library LodgingBusiness BedAndBreakfast Campground
-    Hostel Hotel Motel Resort MedicalBusiness MedicalClinic Optician Pharmacy Physician Physiotherapy Hospital ProfessionalService RadioStation
-    RealEstateAgent RecyclingCenter SelfStorage ShoppingCenter SportsActivityLocation ExerciseGym GolfCourse SportsClub Store BikeStore
-    BookStore ClothingStore ComputerStore ConvenienceStore DepartmentStore ElectronicsStore Florist FurnitureStore GardenStore GroceryStore
-    HardwareStore HobbyShop HomeGoodsStore JewelryStore LiquorStore MensClothingStore MobilePhoneStore MovieRentalStore MusicStore
-    OfficeEquipmentStore OutletStore PawnShop PetStore ShoeStore SportingGoodsStore TireShop ToyStore WholesaleStore TelevisionStation
-    TouristInformationCenter TravelAgency VeterinaryCare Museum ArtGallery MovieTheater NightClub AmusementPark GasStation
-    TouristAttraction Zoo Aquarium PerformingArtsTheater""".split()
-)
+_TYPES_TEXT = """
+    LocalBusiness AnimalShelter ArchiveOrganization AutomotiveBusiness AutoRepair AutoDealer ChildCare Dentist
+    DryCleaningOrLaundry EmergencyService EmploymentAgency EntertainmentBusiness FinancialService
+    BankOrCreditUnion AccountingService FoodEstablishment Bakery BarOrPub Brewery CafeOrCoffeeShop
+    FastFoodRestaurant IceCreamShop Restaurant Winery HealthAndBeautyBusiness BeautySalon DaySpa HairSalon
+    HealthClub NailSalon TattooParlor HomeAndConstructionBusiness Electrician GeneralContractor HVACBusiness
+    HousePainter Locksmith MovingCompany Plumber RoofingContractor InternetCafe LegalService Attorney Notary
+    Library LodgingBusiness BedAndBreakfast Campground Hostel Hotel Motel Resort MedicalBusiness MedicalClinic
+    Optician Pharmacy Physician Physiotherapy Hospital ProfessionalService RadioStation RealEstateAgent
+    RecyclingCenter SelfStorage ShoppingCenter SportsActivityLocation ExerciseGym GolfCourse SportsClub Store
+    BikeStore BookStore ClothingStore ComputerStore ConvenienceStore DepartmentStore ElectronicsStore Florist
+    FurnitureStore GardenStore GroceryStore HardwareStore HobbyShop HomeGoodsStore JewelryStore LiquorStore
+    MensClothingStore MobilePhoneStore MovieRentalStore MusicStore OfficeEquipmentStore OutletStore PawnShop
+    PetStore ShoeStore SportingGoodsStore TireShop ToyStore WholesaleStore TelevisionStation
+    TouristInformationCenter TravelAgency VeterinaryCare Museum ArtGallery MovieTheater NightClub AmusementPark
+    GasStation TouristAttraction Zoo Aquarium PerformingArtsTheater
+"""
+_TYPES = frozenset(_TYPES_TEXT.split())
 _PLACE_PAGE = re.compile(
-    r"contact|kontakt|impressum|imprint|visit|find-us|about|anfahrt|infos-pratiques|contacto|besuch|location|standort|ueber-uns|horaires|"
+    r"contact|kontakt|impressum|imprint|visit|find-us|about|anfahrt|infos-pratiques|contacto|besuch|location|"
+    r"standort|ueber-uns|horaires|"
     r"opening|legal-notice|mentions-legales|aviso-legal|hours"
 )
-_NO_PLACE = re.compile(r"grant|fund|job|vacanc|career|news|blog|article|foerder|stellen|appel|recrut|empleo|tender|volunteer|minutes", re.IGNORECASE)
+_NO_PLACE = re.compile(
+    r"grant|fund|job|vacanc|career|news|blog|article|foerder|stellen|appel|recrut|empleo|tender|"
+    r"volunteer|minutes",
+    re.IGNORECASE,
+)
 _DIRECTORY_LABEL = re.compile(r"^(?:website|webseite|site web|sitio web|web|homepage)$")
 _WEBSITE_LINK = re.compile(r"^(?:visit )?(?:our )?web ?site|webseite|^www\.", re.IGNORECASE)
 
@@ -94,7 +103,7 @@ def _read_markup(source: Source, thing: Thing, values: Values) -> None:
         values.note("website", url if is_elsewhere else _home(url), MARKUP)
     values.note("description", thing.text("description"), MARKUP)
     values.note("priceRange", (thing.text("priceRange") or "")[:50], MARKUP)
-    values.note("openingHours", list(as_items(_hours(thing))), MARKUP)
+    values.note("openingHours", as_items(_hours(thing)), MARKUP)
     kinds = sorted(name for name in thing.types if name in _TYPES and name != "LocalBusiness")
     values.note("categories", list(kinds), MARKUP)
 
@@ -116,7 +125,7 @@ def _read_text(source: Source, address: PostalAddress | None, values: Values, *,
         values.note("address", dict(address.fields), LABELLED)
     phone = _phone(source, address)
     values.note("telephone", phone, SEEN + 0.1)
-    values.note("openingHours", list(as_items(find_hours(source.lines))), SEEN)
+    values.note("openingHours", as_items(find_hours(source.lines)), SEEN)
     if not is_marked:
         values.note_found("name", _name(source, address))
     values.note("website", _website(source), LABELLED)

@@ -25,7 +25,8 @@ _NAME = "|".join(sorted(_NUMBER, key=len, reverse=True))
 _DAY = r"(?P<{0}>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<{0}>(?:19|20)\d\d)"
 _WRITTEN = re.compile(
-    rf"(?<![\w.]){_DAY.format('d1')}\s{{0,2}}(?:de\s|of\s)?(?P<m1>{_NAME})\b\.?,?\s{{0,2}}(?:de\s|del\s)?{_YEAR.format('y1')}\b"
+    rf"(?<![\w.]){_DAY.format('d1')}\s{{0,2}}(?:de\s|of\s)?(?P<m1>{_NAME})\b\.?,?\s{{0,2}}(?:de\s|"
+    rf"del\s)?{_YEAR.format('y1')}\b"
     rf"|\b(?P<m2>{_NAME})\b\.?\s{{1,2}}{_DAY.format('d2')},?\s{{1,2}}{_YEAR.format('y2')}\b"
     rf"|(?<![\w-])(?P<y3>(?:19|20)\d\d)-(?P<m3>[01]\d)-(?P<d3>[0-3]\d)(?!\d)"
     rf"|(?<![\w./-])(?P<a>[0-3]?\d)(?P<sep>[./-])(?P<b>[0-3]?\d)(?P=sep)(?P<y4>20\d\d)(?!\d)",
@@ -50,7 +51,7 @@ def days_in(text: str, *, is_month_first: bool = False) -> list[Day]:
     if not _HAS_YEAR.search(text):
         return found
     for match in _WRITTEN.finditer(text[:_MOST_CHARS]):
-        day = _day(match, is_month_first)
+        day = _day(match, is_month_first=is_month_first)
         if day is not None:
             found.append(Day(day, match.start(), match.end()))
             if len(found) >= _MOST_DAYS:
@@ -58,7 +59,7 @@ def days_in(text: str, *, is_month_first: bool = False) -> list[Day]:
     return found
 
 
-def _day(match: "re.Match[str]", is_month_first: bool) -> date | None:  # noqa: FBT001
+def _day(match: "re.Match[str]", *, is_month_first: bool) -> date | None:
     if match["y1"]:
         return _valid(match["y1"], _NUMBER[match["m1"].lower()], match["d1"])
     if match["y2"]:

@@ -1,4 +1,6 @@
-"""Contacts: addresses and numbers by which an organisation or a person is reached, with name and role where they stand beside."""
+"""Contacts: by which an organisation or a person is reached, with name and role where they stand beside."""
+
+# ruff: noqa: RUF001 - pages write dashes and quotes of many kinds
 
 import re
 from dataclasses import dataclass, field
@@ -18,7 +20,8 @@ MAKER = Maker("contact", 1)
 _MOST = 200
 _MOST_BACK = 5
 _PIECES = re.compile(
-    r"\s[–—-]\s|[,;:|·/<>]\s*|\s?[()]\s?|(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSr)(?<!\bMrs)(?<!\bProf)(?<!\bMag)\.\s|"
+    r"\s[–—-]\s|[,;:|·/<>]\s*|\s?[()]\s?|"
+    r"(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSr)(?<!\bMrs)(?<!\bProf)(?<!\bMag)\.\s|"
     r"\s(?:at|on|an|oder|or|unsere?|our|is|to|and|contact|would)\s"
 )
 _LEADING = re.compile(r"^(?:our|the|unsere?|notre|nuestr[oa]|onze|by|contact|ring|email|call)\s", re.IGNORECASE)
@@ -79,19 +82,23 @@ def _belongs(lines: list[Line], last: Found, mark: Mark) -> bool:
     if first.row or line.row:
         return first.row == line.row or (line.row > 0 and first.row > 0 and _is_label_row(lines, mark.at))
     between = lines[last.end + 1 : mark.at + 1]
-    return not any(one.level and not is_label(one.text) for one in between) and not any(is_name(one.text) for one in between)
+    return not any(one.level and not is_label(one.text) for one in between) and not any(
+        is_name(one.text) for one in between
+    )
 
 
 def _is_label_row(lines: list[Line], at: int) -> bool:
     """A row of two cells: a label and its value, so that neighbouring rows are of one thing."""
-    return lines[at].cell == 2 and at > 0 and lines[at - 1].row == lines[at].row and is_label(lines[at - 1].text)  # noqa: PLR2004
+    return lines[at].cell == 2 and at > 0 and lines[at - 1].row == lines[at].row and is_label(lines[at - 1].text)
 
 
 def _read_around(source: Source, group: Found) -> None:
     """Name and role out of the lines of a group and those just above."""
     lines = source.lines
     site = {word.casefold() for word in re.findall(r"\w{4,}", (source.facts.site or ("", 0))[0])}
-    pieces = [piece for piece in _before(lines, group) if not (is_name(piece) and site.intersection(piece.casefold().split()))]
+    pieces = [
+        piece for piece in _before(lines, group) if not (is_name(piece) and site.intersection(piece.casefold().split()))
+    ]
     _assign(group, pieces)
     if group.name is not None and not _is_backed(source, group):
         group.name = None
@@ -102,22 +109,23 @@ def _read_around(source: Source, group: Found) -> None:
         before = pieces[place - 1] if place else ""
         if may_be_role(after) and not is_name(after):
             group.role = after
-        elif may_be_role(before) and not is_name(before) and len(before.split()) <= 3:  # noqa: PLR2004
+        elif may_be_role(before) and not is_name(before) and len(before.split()) <= 3:
             group.role = before
 
 
 def _is_backed(source: Source, group: Found) -> bool:
-    """Whether something besides capital letters says that it is a person: a title, a role, the address, its own line."""
+    """Whether more than capital letters says that it is a person: a title, a role, the address, its own line."""
     name = group.name or ""
     if group.role is not None and is_role(group.role):
         return True
-    words = [word for word in re.findall(r"[a-z]{3,}", name.casefold().translate(_PLAIN_LETTERS))]
+    words = re.findall(r"[a-z]{3,}", name.casefold().translate(_PLAIN_LETTERS))
     local = (group.email or "").partition("@")[0].translate(_PLAIN_LETTERS)
     if any(word in local for word in words) or has_title(name):
         return True
     near = source.lines[max(0, group.at - _MOST_BACK) : group.end + 1]
     return source.lines[group.at].zone is not Zone.FOOTER and (
-        any(line.text == name or line.text.startswith(name) or name in line.text.split(": ") for line in near) or len(near[-1].text) < 200  # noqa: PLR2004
+        any(line.text == name or line.text.startswith(name) or name in line.text.split(": ") for line in near)
+        or len(near[-1].text) < 200
     )
 
 
@@ -141,7 +149,7 @@ def _before(lines: list[Line], group: Found) -> list[str]:
         taken = [*_pieces(line.text), *taken]
         if line.level and (at < group.at) and not is_label(line.text):
             break
-        if len(line.text) > 200 and at < group.at:  # noqa: PLR2004
+        if len(line.text) > 200 and at < group.at:
             break
     for at in range(group.at + 1, group.end + 1):
         taken += _pieces(lines[at].text)
@@ -163,7 +171,11 @@ def _assign(group: Found, pieces: list[str]) -> None:
     for piece in reversed(pieces):
         if group.name is None and (name := _name_in(piece)):
             group.name = name
-            if name != piece and (rest := piece.replace(name, "").strip(" ,")) and (is_role(rest) or is_department(rest)):
+            if (
+                name != piece
+                and (rest := piece.replace(name, "").strip(" ,"))
+                and (is_role(rest) or is_department(rest))
+            ):
                 group.role = group.role or rest
         elif group.role is None and is_role(piece) and not is_name(piece):
             group.role = piece
@@ -174,7 +186,7 @@ def _assign(group: Found, pieces: list[str]) -> None:
 
 
 def _name_in(piece: str) -> str | None:
-    """A piece that is a name, or a role and a name: "Principal Angela Ruiz", "unsere Pflegedirektorin Sabine Rathke"."""
+    """A piece that is a name, or ends with one: "Principal Angela Ruiz", "Dossier à Mireille Aubort"."""
     if is_name(piece):
         return piece
     words = piece.split()
@@ -197,8 +209,17 @@ def _by_markup(source: Source) -> list[Found]:
 
 
 def _of_thing(source: Source, thing: Thing) -> Found | None:
-    email = next((address for text in thing.texts("email")[:3] for address in emails_in(text.removeprefix("mailto:"))), None)
-    number = next((number for text in thing.texts("telephone")[:3] if (number := e164(text, source.facts.country, is_trusted=True))), None)
+    email = next(
+        (address for text in thing.texts("email")[:3] for address in emails_in(text.removeprefix("mailto:"))), None
+    )
+    number = next(
+        (
+            number
+            for text in thing.texts("telephone")[:3]
+            if (number := e164(text, source.facts.country, is_trusted=True))
+        ),
+        None,
+    )
     if email is None and number is None:
         return None
     is_person = thing.is_a(("Person", "Patient", "Physician"))

@@ -3,18 +3,29 @@
 import re
 
 _BY_SUFFIX = {
-    "uk": "GB", "scot": "GB", "wales": "GB", "london": "GB", "wien": "AT", "berlin": "DE", "hamburg": "DE", "bayern": "DE",
-    "koeln": "DE", "paris": "FR", "cat": "ES", "us": "US", "gov": "US", "mil": "US", "edu": "US",
+    "uk": "GB", "scot": "GB", "wales": "GB", "london": "GB", "wien": "AT", "berlin": "DE", "hamburg": "DE",
+    "bayern": "DE", "koeln": "DE", "paris": "FR", "cat": "ES", "us": "US", "gov": "US", "mil": "US", "edu": "US",
 }  # fmt: skip
-_GENERIC = frozenset("io ai tv me co cc ly to fm am gg sh eu".split())
-_BY_LANGUAGE = {"de": "DE", "fr": "FR", "es": "ES", "nl": "NL", "it": "IT", "pl": "PL", "pt": "PT", "sv": "SE", "da": "DK"}
+_GENERIC = frozenset(("io", "ai", "tv", "me", "co", "cc", "ly", "to", "fm", "am", "gg", "sh", "eu"))
+_BY_LANGUAGE = {
+    "de": "DE",
+    "fr": "FR",
+    "es": "ES",
+    "nl": "NL",
+    "it": "IT",
+    "pl": "PL",
+    "pt": "PT",
+    "sv": "SE",
+    "da": "DK",
+}
 NAMES = {
-    "germany": "DE", "deutschland": "DE", "france": "FR", "united kingdom": "GB", "uk": "GB", "england": "GB", "scotland": "GB",
-    "wales": "GB", "northern ireland": "GB", "great britain": "GB", "united states": "US", "usa": "US", "u.s.a.": "US",
-    "united states of america": "US", "netherlands": "NL", "the netherlands": "NL", "nederland": "NL", "spain": "ES", "españa": "ES",
-    "austria": "AT", "österreich": "AT", "switzerland": "CH", "schweiz": "CH", "suisse": "CH", "svizzera": "CH", "india": "IN",
-    "ireland": "IE", "éire": "IE", "belgium": "BE", "belgique": "BE", "belgië": "BE", "italy": "IT", "italia": "IT", "canada": "CA",
-    "luxembourg": "LU", "liechtenstein": "LI", "portugal": "PT", "denmark": "DK", "danmark": "DK", "sweden": "SE", "norway": "NO",
+    "germany": "DE", "deutschland": "DE", "france": "FR", "united kingdom": "GB", "uk": "GB", "england": "GB",
+    "scotland": "GB", "wales": "GB", "northern ireland": "GB", "great britain": "GB", "united states": "US",
+    "usa": "US", "u.s.a.": "US", "united states of america": "US", "netherlands": "NL", "the netherlands": "NL",
+    "nederland": "NL", "spain": "ES", "españa": "ES", "austria": "AT", "österreich": "AT", "switzerland": "CH",
+    "schweiz": "CH", "suisse": "CH", "svizzera": "CH", "india": "IN", "ireland": "IE", "éire": "IE", "belgium": "BE",
+    "belgique": "BE", "belgië": "BE", "italy": "IT", "italia": "IT", "canada": "CA", "luxembourg": "LU",
+    "liechtenstein": "LI", "portugal": "PT", "denmark": "DK", "danmark": "DK", "sweden": "SE", "norway": "NO",
     "poland": "PL", "polska": "PL", "australia": "AU", "new zealand": "NZ", "kenya": "KE",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Until when one may apply: the day that a page names as its deadline, not those of news, interviews and past rounds."""
+"""Until when one may apply: the day that a page names for it, not those of news, interviews and past rounds."""
 
 import re
 from dataclasses import dataclass
@@ -9,18 +9,23 @@ from bailiwick.extract.items.lines import Line, Zone
 from bailiwick.extract.items.pairs import Pair
 
 LABEL = re.compile(
-    r"\bdeadlines?\b|clos(?:ing|es|e)\b|apply (?:by|before)|\bdue\b|last date|submission window|key dates|\btimeline|when\b|"
+    r"\bdeadlines?\b|clos(?:ing|es|e)\b|apply (?:by|before)|\bdue\b|last date|submission window|key dates|"
+    r"\btimeline|when\b|"
     r"antragsfrist|bewerbungs(?:schluss|frist)|einreich(?:frist|schluss)|einsendeschluss|abgabefrist|\bfristen?\b|"
-    r"anmeldeschluss|date limite|délai|clôture|calendrier|plazo|fecha límite|cierre|indieningstermijn|sluitings(?:datum|termijn)|"
+    r"anmeldeschluss|date limite|délai|clôture|calendrier|plazo|fecha límite|cierre|indieningstermijn|"
+    r"sluitings(?:datum|termijn)|"
     r"uiterste|important dates|how to apply|ihre bewerbung|candidature|aanvragen\b|aanvraagtermijn",
 )
 _STRONG_LABEL = re.compile(
-    r"\bdeadline|closing date|^clos(?:es|ing)|applications? (?:close|due|deadline)|apply (?:by|before)|last date|antragsfrist|"
-    r"bewerbungs(?:schluss|frist)|einreich|einsendeschluss|anmeldeschluss|date limite|délai de|plazo|fecha límite|indieningstermijn|"
+    r"\bdeadline|closing date|^clos(?:es|ing)|applications? (?:close|due|deadline)|apply (?:by|before)|last date|"
+    r"antragsfrist|"
+    r"bewerbungs(?:schluss|frist)|einreich|einsendeschluss|anmeldeschluss|date limite|délai de|plazo|fecha límite|"
+    r"indieningstermijn|"
     r"sluitingsdatum|submissions? close|applications? due|uiterste|submission deadline"
 )
 _OTHER_LABEL = re.compile(
-    r"clarification|question|interview|decision|result|inquiry|opens?\b|opening|start|begin|publi|posted|advertised|listed|updated|"
+    r"clarification|question|interview|decision|result|inquiry|opens?\b|opening|start|begin|publi|posted|advertised|"
+    r"listed|updated|"
     r"stand\b|demo|commission|auszahlung|ouverture|annonce|last checked|voyage|dates?$|session|listed|last updated"
 )
 _BEFORE = re.compile(
@@ -29,17 +34,23 @@ _BEFORE = re.compile(
     r"\bhasta\b|\bal\b|antes del|plazo|\btot\b|uiterlijk|\bt/m\b|\bvóór\b|\bclose\b)"
 )
 _NEAR = re.compile(
-    r"appl(?:y|ication)|submi|proposal|tender|entr(?:y|ies)|expressions? of interest|candidat|dossier|offres|bewerb|antr[aä]g|"
-    r"einreich|anmeld|einsende|solicit|inscripci|presentaci|aanvra|indien|aanmeld|deadline|clos|scheme|form\b|fristen?|letters"
+    r"appl(?:y|ication)|submi|proposal|tender|entr(?:y|ies)|expressions? of interest|candidat|dossier|offres|bewerb|"
+    r"antr[aä]g|"
+    r"einreich|anmeld|einsende|solicit|inscripci|presentaci|aanvra|indien|aanmeld|deadline|clos|scheme|form\b|"
+    r"fristen?|letters"
 )
 _AGAINST = re.compile(
-    r"post(?:ed|ing)|publi|updat|open(?:s|ed|ing)\b|interview|decision|decide|result|announce|winner|notif|tell you|award(?:ed)? by|"
-    r"start|begin|last round|previous|last year|closed on|demo day|session|questions?|clarification|induction|drop-in|"
-    r"sold|since|stand\b|veröffentlicht|aktualisiert|beginn|ab sofort|auszahlung|ouverture|rencontre|annonce|lauréat|prise de poste|"
+    r"post(?:ed|ing)|publi|updat|open(?:s|ed|ing)\b|interview|decision|decide|result|announce|winner|notif|tell you|"
+    r"award(?:ed)? by|"
+    r"start|begin|last round|previous|last year|closed on|demo day|session|questions?|clarification|induction|"
+    r"drop-in|"
+    r"sold|since|stand\b|veröffentlicht|aktualisiert|beginn|ab sofort|auszahlung|ouverture|rencontre|annonce|"
+    r"lauréat|prise de poste|"
     r"voyage|spent by|publicad|zum 1\. august|feiern|am \d|last checked|visits?|released|fixed term until|bop de"
 )
 _ROLLING = re.compile(
-    r"\brolling\b|year[- ]round|any ?time|no (?:fixed )?deadline|open[- ]ended call|ongoing|laufend|jederzeit|ganzjährig|"
+    r"\brolling\b|year[- ]round|any ?time|no (?:fixed )?deadline|open[- ]ended call|ongoing|laufend|jederzeit|"
+    r"ganzjährig|"
     r"keine frist|en continu|toute l.année|au fil de l.eau|todo el año|plazo abierto|doorlopend|het hele jaar|"
     r"continuously|continuous basis"
 )
@@ -59,7 +70,7 @@ def find_deadline(lines: list[Line], pairs: list[Pair], *, is_month_first: bool 
     """The best candidate of a page or of a part of it."""
     best: tuple[float, date] | None = None
     for weight, label, text in _texts(lines, pairs):
-        for score, day in _scored(text, label, is_month_first):
+        for score, day in _scored(text, label, is_month_first=is_month_first):
             total = score + weight
             if best is None or total > best[0]:
                 best = (total, day)
@@ -81,12 +92,12 @@ def _texts(lines: list[Line], pairs: list[Pair]) -> "list[tuple[float, str, str]
             continue
         strong = _STRONG_LABEL.search(pair.label) is not None
         weight = (3.0 if strong else 0.6) + (0.3 if pair.is_structural else 0)
-        found += [(weight if place < 2 else weight - 1.5, pair.label, text) for place, text in enumerate(pair.lines)]  # noqa: PLR2004
+        found += [(weight if place < 2 else weight - 1.5, pair.label, text) for place, text in enumerate(pair.lines)]
     found += [(0.0, "", line.text) for line in lines if line.zone is Zone.MAIN and any(map(str.isdigit, line.text))]
     return found
 
 
-def _scored(text: str, label: str, is_month_first: bool) -> "list[tuple[float, date]]":  # noqa: FBT001
+def _scored(text: str, label: str, *, is_month_first: bool) -> "list[tuple[float, date]]":
     found = []
     lowered = text.casefold()
     for place, day in enumerate(days_in(text, is_month_first=is_month_first)):
@@ -96,7 +107,9 @@ def _scored(text: str, label: str, is_month_first: bool) -> "list[tuple[float, d
         score = 0.0
         if _BEFORE.search(before[-30:]):
             score += 1.0
-        if _NEAR.search(sentence[: len(before) + 40] if start else lowered[: day.end + _CONTEXT]) or _NEAR.search(label):
+        if _NEAR.search(sentence[: len(before) + 40] if start else lowered[: day.end + _CONTEXT]) or _NEAR.search(
+            label
+        ):
             score += 0.6
         near = before[-45:].rpartition(",")[2] if "," in before[-45:] else before[-45:]
         if _AGAINST.search(near):

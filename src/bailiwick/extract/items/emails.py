@@ -1,4 +1,4 @@
-"""E-mail addresses, also those that pages hide from robots: (at) and [dot], entities, Cloudflare's cipher, reversed text."""
+"""E-mail addresses, also hidden ones: (at) and [dot], entities, Cloudflare's cipher, reversed text, short scripts."""
 
 import re
 from urllib.parse import unquote
@@ -8,15 +8,29 @@ _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _PLAIN = re.compile(rf"(?<![\w.@/:+-])({_LOCAL})@({_HOST}(?:\.{_HOST}){{0,4}}\.[A-Za-z]{{2,24}})(?![\w@-])")
 _AT = r"\s{0,2}[\[({<]\s{0,2}(?:at|ät|@|arobase|arroba|apenstaartje|chez)\s{0,2}[\])}>]\s{0,2}"
 _DOT = r"(?:\.|\s{0,2}[\[({<]\s{0,2}(?:dot|punkt|point|punto|punt|\.)\s{0,2}[\])}>]\s{0,2})"
-_BRACKETED = re.compile(rf"(?<![\w@])({_LOCAL}){_AT}({_HOST}(?:{_DOT}{_HOST}){{0,4}}{_DOT}[A-Za-z]{{2,24}})(?![\w@])", re.IGNORECASE)
+_BRACKETED = re.compile(
+    rf"(?<![\w@])({_LOCAL}){_AT}({_HOST}(?:{_DOT}{_HOST}){{0,4}}{_DOT}[A-Za-z]{{2,24}})(?![\w@])", re.IGNORECASE
+)
 _SPELT = re.compile(
-    rf"(?<![\w@])({_LOCAL})\s(?:at|ät)\s({_HOST}(?:\s(?:dot|punkt)\s{_HOST}){{0,3}}\s(?:dot|punkt)\s[a-z]{{2,24}})(?!\w)", re.IGNORECASE
+    rf"(?<![\w@])({_LOCAL})\s(?:at|ät)\s({_HOST}(?:\s(?:dot|punkt)\s{_HOST}){{0,3}}\s(?:dot|"
+    rf"punkt)\s[a-z]{{2,24}})(?!\w)",
+    re.IGNORECASE,
 )
 _HINT = re.compile(r"[\[({<]\s{0,2}(?:at|ät|@|aro|arr|ape|chez)|\s(?:dot|punkt)\s", re.IGNORECASE)
 _DOTS = re.compile(rf"{_DOT}|\s(?:dot|punkt)\s", re.IGNORECASE)
-_NO_TLD = frozenset("png jpg jpeg gif svg webp avif ico css js json xml html htm php pdf local localhost invalid test example".split())
-_PLACEHOLDER_HOST = re.compile(r"(?:^|\.)(?:example(?:-\w+)?\.(?:com|org|net|de|fr|co\.uk)|domain\.(?:com|tld)|yourdomain\.\w+|yoursite\.\w+|email\.(?:com|tld)|test\.com|sentry\.\w+)$|wixpress|sentry")
-_PLACEHOLDER_NAME = frozenset("you your.name yourname name email youremail user username someone jane.doe john.doe johndoe git noreply no-reply donotreply root".split())
+_NO_TLD_TEXT = """
+    png jpg jpeg gif svg webp avif ico css js json xml html htm php pdf local localhost invalid test example
+"""
+_NO_TLD = frozenset(_NO_TLD_TEXT.split())
+_PLACEHOLDER_HOST = re.compile(
+    r"(?:^|\.)(?:example(?:-\w+)?\.(?:com|org|net|de|fr|co\.uk)|domain\.(?:com|tld)|"
+    r"yourdomain\.\w+|yoursite\.\w+|email\.(?:com|tld)|test\.com|sentry\.\w+)$|wixpress|sentry"
+)
+_PLACEHOLDER_NAME_TEXT = """
+    you your.name yourname name email youremail user username someone jane.doe john.doe johndoe git noreply no-
+    reply donotreply root
+"""
+_PLACEHOLDER_NAME = frozenset(_PLACEHOLDER_NAME_TEXT.split())
 _HEXADECIMAL = re.compile(r"^[0-9a-f]{16,}$")
 _SCRIPT_WRITE = re.compile(r"mailto:", re.IGNORECASE)
 _STRING = re.compile(r"'([^'\\\n]{0,200})'|\"([^\"\\\n]{0,200})\"|([A-Za-z_]\w{0,30})|([+=;(),])")
@@ -77,7 +91,9 @@ def written_by_script(script: str) -> str | None:
     if len(script) > _MOST_SCRIPT or not _SCRIPT_WRITE.search(script):
         return None
     known: dict[str, str] = {}
-    for name, value in re.findall(r"(?:var|let|const)?\s?\b(\w{1,30})\s{0,2}=\s{0,2}[\"']([^\"'\\\n]{0,100})[\"']", script):
+    for name, value in re.findall(
+        r"(?:var|let|const)?\s?\b(\w{1,30})\s{0,2}=\s{0,2}[\"']([^\"'\\\n]{0,100})[\"']", script
+    ):
         known.setdefault(name, value)
     joined = []
     start = script.lower().find("document.write")

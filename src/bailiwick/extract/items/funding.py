@@ -20,42 +20,64 @@ from bailiwick.model.items import Gathered, ItemKind
 MAKER = Maker("funding", 1)
 _TYPES = frozenset(("MonetaryGrant", "Grant", "FundingScheme"))
 _NAME = re.compile(
-    r"grant|fund(?!rais)|bursar|award|scheme|voucher|subsid|f[öo]rder|stiftung|stipend|zuschuss|appel à projets|bourse|subvention|aide\b|"
+    r"grant|fund(?!rais)|bursar|award|scheme|voucher|subsid|f[öo]rder|stiftung|stipend|zuschuss|appel à projets|"
+    r"bourse|subvention|aide\b|"
     r"ayuda|subvenci|regeling|fonds|challenge|relief|prize",
     re.IGNORECASE,
 )
 _WORDS = re.compile(
-    r"\bgrants?\b|microgrant|\bfunding\b|\bfund(?:s|ed)?\b|match(?:ed|ing)? funding|awards?\b|zuschuss|förder\w*|subvention|subsidie|ayudas?\b|"
+    r"\bgrants?\b|microgrant|\bfunding\b|\bfund(?:s|ed)?\b|match(?:ed|ing)? funding|awards?\b|zuschuss|förder\w*|"
+    r"subvention|subsidie|ayudas?\b|"
     r"bijdrage|financ\w*|bourses?\b|voucher|vergoed"
 )
 _AMOUNT_LABEL = re.compile(
-    r"amount|grant size|award|funding available|how much|award range|grant amount|financing|montant|höhe der förderung|förder(?:höhe|summe|betrag)|"
+    r"amount|grant size|award|funding available|how much|award range|grant amount|financing|montant|"
+    r"höhe der förderung|förder(?:höhe|summe|betrag)|"
     r"cuantía|importe|bijdrage|bedrag|max\. amount|min\. amount|maximum|value"
 )
 _NOT_AMOUNT_LABEL = re.compile(r"total|overall|budget|match|average|fee|salary|cost|previous|past|similar|give")
-_UP_TO = re.compile(r"(?:up to|maximum(?: of)?|max\.?|at most|no more than|bis zu|höchstens|maximal|jusqu.à|maximaal|hasta|máximo de|tot maximaal|the maximum is|worth up to)\s?(?:de\s)?(?:circa\s)?$")
-_FROM = re.compile(r"(?:minimum(?: of| grant is)?|min\.?|at least|mindestens|minimaal|ab|from|mínimo de|the minimum grant is)\s?$")
+_UP_TO = re.compile(
+    r"(?:up to|maximum(?: of)?|max\.?|at most|no more than|bis zu|höchstens|maximal|jusqu.à|"
+    r"maximaal|hasta|máximo de|tot maximaal|the maximum is|worth up to)\s?(?:de\s)?(?:circa\s)?$"
+)
+_FROM = re.compile(
+    r"(?:minimum(?: of| grant is)?|min\.?|at least|mindestens|minimaal|ab|from|mínimo de|"
+    r"the minimum grant is)\s?$"
+)
 _FOR = re.compile(
-    r"grants?\b|awards?\b|up to|between|range|bis zu|jusqu|maxim|hasta|worth|zuschuss|subvention|bijdrage|minimaal|zwischen|comprise|"
+    r"grants?\b|awards?\b|up to|between|range|bis zu|jusqu|maxim|hasta|worth|zuschuss|subvention|bijdrage|minimaal|"
+    r"zwischen|comprise|"
     r"fund\b|stipend|for each|per (?:project|pilot|holding|business)|je projekt|por (?:centro|edificio)"
 )
 _AGAINST = re.compile(
-    r"total|in all\b|\bpot\b|pool|budget|overall|insgesamt|enveloppe|plafond|raised|paid out|legacy|income|turnover|salar|available\b|pledged|"
-    r"corpus|average|received a|gift|donat|given more|match|fee\b|groceries|coaching|overhead|samen goed|since|share|external grant|costs?\b|"
+    r"total|in all\b|\bpot\b|pool|budget|overall|insgesamt|enveloppe|plafond|raised|paid out|legacy|income|turnover|"
+    r"salar|available\b|pledged|"
+    r"corpus|average|received a|gift|donat|given more|match|fee\b|groceries|coaching|overhead|samen goed|since|"
+    r"share|external grant|costs?\b|"
     r"presupuesto total|m²|per month|below|under \$|under £|between £100,000|value of|wert von|spende"
 )
 _CLOSED = re.compile(
-    r"currently closed|is (?:now )?closed|applications? (?:are|is|have) (?:now )?closed|frist ist abgelaufen|antragsfrist ist|no longer accept|"
-    r"geschlossen für|est clos|convocatoria cerrada|is gesloten|closed to applications|this (?:call|round|fund) has closed"
+    r"currently closed|is (?:now )?closed|applications? (?:are|is|have) (?:now )?closed|frist ist abgelaufen|"
+    r"antragsfrist ist|no longer accept|"
+    r"geschlossen für|est clos|convocatoria cerrada|is gesloten|closed to applications|this (?:call|round|"
+    r"fund) has closed"
 )
-_OPEN = re.compile(r"open for applications|(?:fund|call|round|scheme) is (?:now )?open|now open|applications are (?:now )?open")
-_ORGANISATION = re.compile(r"^(?:funder|funding organi[sz]ation|funded by|förderstelle|fördergeber|organisme|financeur|entidad|verstrekker|donor|provider|organi[sz]ation)$")
-_STEMS = tuple(
-    "grant microgrant fund bursar award scheme voucher subsid förder foerder zuschuss stipend appel bourse subvention aide ayuda subvenci regeling fonds "
-    "challenge relief prize financ bijdrage".split()
+_OPEN = re.compile(
+    r"open for applications|(?:fund|call|round|scheme) is (?:now )?open|now open|"
+    r"applications are (?:now )?open"
 )
+_ORGANISATION = re.compile(
+    r"^(?:funder|funding organi[sz]ation|funded by|förderstelle|fördergeber|organisme|"
+    r"financeur|entidad|verstrekker|donor|provider|organi[sz]ation)$"
+)
+_STEMS_TEXT = """
+    grant microgrant fund bursar award scheme voucher subsid förder foerder zuschuss stipend appel bourse
+    subvention aide ayuda subvenci regeling fonds challenge relief prize financ bijdrage
+"""
+_STEMS = tuple(_STEMS_TEXT.split())
 _OTHERS = re.compile(
-    r"\b(?:vacancy|job|intern(?:ship)?|volunteer|apprentice|tender|recrut|residenc[ey]|competition|lecturer|phd position|officer|engineer)\b|\(m/w/d\)|\(w/m/d\)|h/f",
+    r"\b(?:vacancy|job|intern(?:ship)?|volunteer|apprentice|tender|recrut|residenc[ey]|competition|lecturer|"
+    r"phd position|officer|engineer)\b|\(m/w/d\)|\(w/m/d\)|h/f",
     re.IGNORECASE,
 )
 
@@ -66,7 +88,9 @@ def funding_of(source: Source) -> Gathered:
         return Gathered()
     found = Gathered()
     thing = next((thing for thing in everything_in(source.things) if thing.is_a(_TYPES)), None)
-    if thing is None and (source.facts.is_article_or_product or not any(word.startswith(_STEMS) for word in source.facts.words)):
+    if thing is None and (
+        source.facts.is_article_or_product or not any(word.startswith(_STEMS) for word in source.facts.words)
+    ):
         return found
     parts = parts_of(source.lines, source.pairs, lambda part: _is_programme_part(source, part))
     for position, part in enumerate(parts):
@@ -74,7 +98,9 @@ def funding_of(source: Source) -> Gathered:
         values.note("name", part.name, LABELLED)
         _read_text(source, part.lines, part.pairs, values)
         _finish(source, values)
-        found.add(checked(ItemKind.FUNDING_PROGRAMME, values.with_url(source.url), values.sure, MAKER, position=position))
+        found.add(
+            checked(ItemKind.FUNDING_PROGRAMME, values.with_url(source.url), values.sure, MAKER, position=position)
+        )
     if parts:
         return found
     values = Values()
@@ -97,8 +123,8 @@ def _is_programme(source: Source, values: Values) -> bool:
     money = values.has("amountMax", "amountMin") > 0
     words = len(_WORDS.findall(source.facts.main_words))
     if _NAME.search(heading) or _NAME.search(source.facts.path):
-        return money and marks >= 2 and words >= 1  # noqa: PLR2004
-    return money and words >= 2 and marks >= 3  # noqa: PLR2004
+        return money and marks >= 2 and words >= 1
+    return money and words >= 2 and marks >= 3
 
 
 def _is_programme_part(source: Source, part: Part) -> bool:
@@ -106,7 +132,9 @@ def _is_programme_part(source: Source, part: Part) -> bool:
         return False
     values = Values()
     _read_text(source, part.lines, part.pairs, values)
-    return values.has("amountMax", "amountMin") > 0 and values.has("deadline", "rolling", "eligibility", "applyUrl") >= 2  # noqa: PLR2004
+    return (
+        values.has("amountMax", "amountMin") > 0 and values.has("deadline", "rolling", "eligibility", "applyUrl") >= 2
+    )
 
 
 def _read_markup(thing: Thing, values: Values) -> None:
@@ -130,15 +158,17 @@ def _read_text(source: Source, lines: list[Line], pairs: list[Pair], values: Val
         values.note("amountMax", _plain(str(amount.most)) if amount.most is not None else None, amount.sure)
         values.note("currency", amount.currency, amount.sure)
     is_whole = lines is source.lines
-    deadline = source.facts.deadline if is_whole else find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
+    deadline = (
+        source.facts.deadline if is_whole else find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
+    )
     if deadline is not None and deadline.day is not None:
         values.note("deadline", deadline.day.isoformat(), deadline.sure)
     elif deadline is not None:
-        values.note("rolling", True, deadline.sure)  # noqa: FBT003
+        values.note("rolling", True, deadline.sure)
     values.note_found("eligibility", source.facts.eligibility if is_whole else find_eligibility(lines, pairs))
     values.note_found("applyUrl", find_apply_url(lines, source.base_url))
     for pair in pairs:
-        if pair.zone is Zone.MAIN and _ORGANISATION.match(pair.label) and len(pair.value) < 120:  # noqa: PLR2004
+        if pair.zone is Zone.MAIN and _ORGANISATION.match(pair.label) and len(pair.value) < 120:
             values.note("organisation", pair.value, LABELLED)
     values.note("status", _said_status(lines), LABELLED)
 
@@ -171,6 +201,9 @@ def _said_status(lines: list[Line]) -> str | None:
     return None
 
 
+_LEAST_SCORE = 0.7
+
+
 @dataclass(frozen=True, slots=True)
 class _Amount:
     least: float | None
@@ -181,36 +214,44 @@ class _Amount:
 
 def find_amount(lines: list[Line], pairs: list[Pair], host: str, language: str | None) -> _Amount | None:
     """How much one may get: of all sums the one that is spoken of as a grant; the pot that all share is not."""
-    best: tuple[float, Sum, str] | None = None
-    edges: dict[str, tuple[float, str | None]] = {}
-    for weight, text in _texts(lines, pairs):
-        lowered = text.casefold()
-        for place, one in enumerate(sums_in(text, host, language)):
-            start = max(lowered.rfind(". ", 0, one.start), lowered.rfind("; ", 0, one.start), 0)
-            before = lowered[max(start, one.start - 60) : one.start]
-            after = re.split(r"[.;] ", lowered[one.end : one.end + 30])[0]
-            score = weight + 0.8 * (_FOR.search(before) is not None) + 0.6 * one.is_range - 0.1 * place
-            score += 0.5 * (_UP_TO.search(before) is not None)
-            if _AGAINST.search(before[-40:]) or _AGAINST.search(after):
-                score -= 1.6 if weight < 1 else 0.9
-            if best is None or score > best[0]:
-                best = (score, one, before)
-            if score > 0.5 and not one.is_range:  # noqa: PLR2004
-                if _FROM.search(before):
-                    edges.setdefault("least", (one.most, one.currency))
-                elif _UP_TO.search(before):
-                    edges.setdefault("most", (one.most, one.currency))
-    if best is None or best[0] < 0.7:  # noqa: PLR2004
+    spoken = [one for weight, text in _texts(lines, pairs) for one in _weighed(text, weight, host, language)]
+    best = max(spoken, key=lambda one: one.score, default=None)
+    if best is None or best.score < _LEAST_SCORE:
         return None
-    score, one, before = best
-    sure = min(0.9, 0.5 + 0.15 * score)
-    if one.is_range:
-        return _Amount(one.least, one.most, one.currency, sure)
-    if "least" in edges and "most" in edges and edges["least"][0] < edges["most"][0]:
-        return _Amount(edges["least"][0], edges["most"][0], one.currency, sure)
-    if _UP_TO.search(before):
-        return _Amount(None, one.most, one.currency, sure)
-    return _Amount(one.least, one.most, one.currency, sure)
+    sure, total = min(0.9, 0.5 + 0.15 * best.score), best.sum
+    if total.is_range:
+        return _Amount(total.least, total.most, total.currency, sure)
+    least = next((one.sum.most for one in spoken if one.is_lowest), None)
+    most = next((one.sum.most for one in spoken if one.is_highest), None)
+    if least is not None and most is not None and least < most:
+        return _Amount(least, most, total.currency, sure)
+    return _Amount(None if best.is_highest else total.least, total.most, total.currency, sure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """A sum, and how much it is spoken of as what one may get."""
+
+    sum: Sum
+    score: float
+    is_lowest: bool
+    is_highest: bool
+
+
+def _weighed(text: str, weight: float, host: str, language: str | None) -> list[_Spoken]:
+    lowered, found = text.casefold(), []
+    for place, one in enumerate(sums_in(text, host, language)):
+        start = max(lowered.rfind(". ", 0, one.start), lowered.rfind("; ", 0, one.start), 0)
+        before = lowered[max(start, one.start - 60) : one.start]
+        after = re.split(r"[.;] ", lowered[one.end : one.end + 30])[0]
+        is_up_to = _UP_TO.search(before) is not None
+        score = weight + 0.8 * (_FOR.search(before) is not None) + 0.6 * one.is_range + 0.5 * is_up_to - 0.1 * place
+        if _AGAINST.search(before[-40:]) or _AGAINST.search(after):
+            score -= 1.6 if weight < 1 else 0.9
+        is_meant = score > 0.5 and not one.is_range
+        is_lowest = is_meant and _FROM.search(before) is not None
+        found.append(_Spoken(one, score, is_lowest, is_up_to and not one.is_range and not is_lowest))
+    return found
 
 
 def _texts(lines: list[Line], pairs: list[Pair]) -> "list[tuple[float, str]]":
@@ -228,4 +269,4 @@ def _plain(text: str) -> str | None:
         number = float(text.replace(",", ""))
     except ValueError:
         return None
-    return f"{number:.2f}".rstrip("0").rstrip(".") if 0 <= number < 1e12 else None  # noqa: PLR2004
+    return f"{number:.2f}".rstrip("0").rstrip(".") if 0 <= number < 1e12 else None

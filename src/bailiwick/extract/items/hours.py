@@ -1,7 +1,12 @@
 """Opening hours: "Mon - Thu: 07:30 - 20:00", "Di–Fr 9–12 Uhr und 13.30–18.30 Uhr", "Du mardi au samedi : 10h - 19h"."""
 
+# ruff: noqa: RUF001, RUF002 - pages write dashes and quotes of many kinds
+
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import JsonValue
 
 from bailiwick.extract.items.lines import Line, Zone
 
@@ -17,20 +22,26 @@ _NAMES = (
 )
 _DAY = {name: number for number, names in enumerate(_NAMES) for name in names.split()}
 _GROUPS = {
-    "weekdays": range(5), "weekday": range(5), "werktags": range(5), "weekends": range(5, 7), "weekend": range(5, 7), "daily": range(7),
-    "täglich": range(7), "all days": range(7), "every day": range(7), "7 days a week": range(7), "tous les jours": range(7),
-    "todos los días": range(7), "dagelijks": range(7),
+    "weekdays": range(5), "weekday": range(5), "werktags": range(5), "weekends": range(5, 7), "weekend": range(5, 7),
+    "daily": range(7), "täglich": range(7), "all days": range(7), "every day": range(7), "7 days a week": range(7),
+    "tous les jours": range(7), "todos los días": range(7), "dagelijks": range(7),
 }  # fmt: skip
 _WORD = "|".join(sorted((re.escape(name) for name in _DAY), key=len, reverse=True))
 _GROUP = "|".join(re.escape(name) for name in _GROUPS)
 _DAYS = re.compile(
     rf"(?<![\w@])(?P<group>{_GROUP})(?!\w)"
-    rf"|(?<![\w@.])(?P<from>{_WORD})\.?(?:\s{{0,2}}(?:-|–|—|to|bis|au|a|tot|t/m|through)\s{{0,2}}(?P<to>{_WORD}))?(?![\w@])",
+    rf"|(?<![\w@.])(?P<from>{_WORD})\.?(?:\s{{0,2}}(?:-|–|—|to|bis|au|a|tot|t/m|"
+    rf"through)\s{{0,2}}(?P<to>{_WORD}))?(?![\w@])",
     re.IGNORECASE,
 )
-_CLOCK = r"(?P<{0}h>[0-2]?\d)(?:(?:[:.]|\s?[hH])(?P<{0}m>[0-5]\d))?(?:\s?[hH](?![a-z\d]))?(?:\s?(?P<{0}p>[ap])\.?m\b\.?)?"
+_CLOCK = (
+    r"(?P<{0}h>[0-2]?\d)(?:(?:[:.]|"
+    r"\s?[hH])(?P<{0}m>[0-5]\d))?(?:\s?[hH](?![a-z\d]))?(?:\s?(?P<{0}p>[ap])\.?m\b\.?)?"
+)
 _SPAN = re.compile(
-    rf"(?<![\d€£$.,]){_CLOCK.format('a')}\s{{0,2}}(?:uhr\s)?(?:-|–|—|to|bis|until|à|a|tot)\s{{0,2}}{_CLOCK.format('b')}(?![\d€£$%])", re.IGNORECASE
+    rf"(?<![\d€£$.,]){_CLOCK.format('a')}\s{{0,2}}(?:uhr\s)?(?:-|–|—|to|bis|until|à|a|"
+    rf"tot)\s{{0,2}}{_CLOCK.format('b')}(?![\d€£$%])",
+    re.IGNORECASE,
 )
 _CLOSED = re.compile(r"closed|geschlossen|fermé|cerrado|gesloten", re.IGNORECASE)
 _MOST_LINES = 30
@@ -40,15 +51,22 @@ Opening = tuple[int, str, str]
 """Number of the day, opens, closes."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    opens: str
+    closes: str
+
+
 def find_hours(lines: list[Line]) -> list[Opening]:
     """Hours of a page: of the first run of lines that name days and times."""
     found: list[Opening] = []
     days: list[int] = []
     last = None
     for at, line in enumerate(lines):
-        if line.zone in (Zone.NAV, Zone.ASIDE) or not line.text or len(line.text) > 250:  # noqa: PLR2004
+        if line.zone in (Zone.NAV, Zone.ASIDE) or not line.text or len(line.text) > 250:
             continue
-        if found and last is not None and at - last > 3:  # noqa: PLR2004
+        if found and last is not None and at - last > 3:
             break
         here = _read_line(line.text, days)
         days = here[1]
@@ -61,29 +79,32 @@ def find_hours(lines: list[Line]) -> list[Opening]:
 def _read_line(text: str, waiting: list[int]) -> tuple[list[Opening], list[int]]:
     """What a line says, with the days that wait for their times on the next one."""
     spans = [span for match in _SPAN.finditer(text) if (span := _span(match)) is not None]
-    named = [(match.start(), _days(match)) for match in _DAYS.finditer(text)]
-    named = [one for one in named if _is_meant(text, one[0])]
+    named = [(match.start(), _days(match)) for match in _DAYS.finditer(text) if _is_meant(text, match.start())]
     if not spans:
-        is_list = bool(named) and len(text) < 60 and not _CLOSED.search(text) and not re.search(r"\d", text)  # noqa: PLR2004
+        is_list = bool(named) and len(text) < 60 and not _CLOSED.search(text) and not re.search(r"\d", text)
         return [], [day for _, days in named for day in days] if is_list else []
     if not named:
-        is_bare = _SPAN.match(text.strip()) is not None
-        return ([(day, *hours) for day in waiting for _, *hours in spans] if waiting and is_bare else []), []  # type: ignore[misc]
+        is_bare = bool(waiting) and _SPAN.match(text.strip()) is not None
+        return [(day, span.opens, span.closes) for day in waiting for span in spans] if is_bare else [], []
+    return _in_order(named, spans, [match.start() for match in _CLOSED.finditer(text)]), []
+
+
+def _in_order(named: "list[tuple[int, list[int]]]", spans: "list[_Span]", closed: list[int]) -> list[Opening]:
+    """Days take the times that follow them, up to the next days; days that are closed take none."""
     found: list[Opening] = []
     days: list[int] = []
-    closed = [match.start() for match in _CLOSED.finditer(text)]
-    events = sorted([(start, 0, value) for start, value in named] + [(span[0], 1, span[1:]) for span in spans] + [(at, 2, ()) for at in closed])
-    was_span = False
-    for _, kind, value in events:
-        if kind == 0:
-            days = (days if not was_span else []) + list(value)  # type: ignore[arg-type]
-            was_span = False
-        elif kind == 1:
-            found += [(day, str(value[0]), str(value[1])) for day in days]
-            was_span = True
-        else:
-            was_span = True
-    return found, []
+    is_told = False
+    events: list[tuple[int, list[int] | _Span | None]] = [*named, *((span.start, span) for span in spans)]
+    events += [(at, None) for at in closed]
+    for _, event in sorted(events, key=lambda one: one[0]):
+        if isinstance(event, list):
+            days = event if is_told else days + event
+            is_told = False
+            continue
+        if event is not None:
+            found += [(day, event.opens, event.closes) for day in days]
+        is_told = True
+    return found
 
 
 def _is_meant(text: str, start: int) -> bool:
@@ -101,19 +122,19 @@ def _days(match: "re.Match[str]") -> list[int]:
     return list(range(first, last + 1)) if first <= last else [*range(first, 7), *range(last + 1)]
 
 
-def _span(match: "re.Match[str]") -> "tuple[int, str, str] | None":
+def _span(match: "re.Match[str]") -> "_Span | None":
     start_hour, end_hour = int(match["ah"]), int(match["bh"])
     start_half, end_half = (match["ap"] or "").lower(), (match["bp"] or "").lower()
     if end_half and not start_half:
-        start_half = end_half if start_hour <= end_hour and start_hour != _NOON and end_hour != _NOON else "a"
+        start_half = end_half if start_hour <= end_hour and _NOON not in (start_hour, end_hour) else "a"
     start, end = _hour(start_hour, start_half), _hour(end_hour, end_half)
     if not end_half and not start_half and end <= start <= _NOON:
         end += _NOON  # 7:30-5:30
     if start > _MIDNIGHT or end > _MIDNIGHT or start == end:
         return None
-    if not (start_half or match["am"] or match["bm"] or re.search(r"[hH]|uhr", match[0]) or end - start >= 2):  # noqa: PLR2004
+    if not (start_half or match["am"] or match["bm"] or re.search(r"[hH]|uhr", match[0]) or end - start >= 2):
         return None
-    return match.start(), f"{start:02}:{match['am'] or '00'}", f"{end % 24:02}:{match['bm'] or '00'}"
+    return _Span(match.start(), f"{start:02}:{match['am'] or '00'}", f"{end % 24:02}:{match['bm'] or '00'}")
 
 
 def _hour(hour: int, half: str) -> int:
@@ -122,7 +143,7 @@ def _hour(hour: int, half: str) -> int:
     return 0 if half == "a" and hour == _NOON else hour
 
 
-def as_items(openings: Iterable[Opening]) -> list[dict[str, str]]:
+def as_items(openings: Iterable[Opening]) -> list[JsonValue]:
     """As zyte-common-items has them."""
     return [{"dayOfWeek": DAYS[day], "opens": opens, "closes": closes} for day, opens, closes in openings]
 

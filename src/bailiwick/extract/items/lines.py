@@ -56,12 +56,16 @@ class Line:
     node: "HtmlElement | None" = None
 
 
-_BLOCKS = frozenset(
-    "address article aside blockquote body button caption center dd details dialog div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main nav noscript ol option p pre section select summary "
-    "table tbody td tfoot th thead tr ul".split()
-)
-_SKIPPED = frozenset("script style template svg iframe object canvas head math select option video audio".split())
+_BLOCKS_TEXT = """
+    address article aside blockquote body button caption center dd details dialog div dl dt fieldset figcaption
+    figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main nav noscript ol option p pre section
+    select summary table tbody td tfoot th thead tr ul
+"""
+_BLOCKS = frozenset(_BLOCKS_TEXT.split())
+_SKIPPED_TEXT = """
+    script style template svg iframe object canvas head math select option video audio
+"""
+_SKIPPED = frozenset(_SKIPPED_TEXT.split())
 _HEADINGS = {f"h{n}": n for n in range(1, 7)} | dict.fromkeys(("dt", "th", "summary", "legend", "caption"), 7)
 _BOXES = frozenset(("a", "label", "span"))
 _BOLD = frozenset(("b", "strong", "big"))
@@ -80,15 +84,22 @@ _NAMES = (
     (
         Zone.ASIDE,
         re.compile(
-            r"cookie|cli-bar|consent|gdpr|newsletter|bandeau|sharedaddy|share-|related|similar|recent|cc-window|modal|"
+            r"cookie|cli-bar|consent|gdpr|newsletter|bandeau|sharedaddy|share-|related|similar|recent|cc-window|"
+            r"modal|"
             r"(?:^|[\s_-])(?:sidebar|widget|aside|teaser|ads?|advert)(?:$|[\s_-])"
         ),
     ),
     (
         Zone.NAV,
-        re.compile(r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|mega-menu|breadcrumbs?|crumb|subnav|section-menu)(?:$|[\s_-])"),
+        re.compile(
+            r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|mega-menu|breadcrumbs?|crumb|subnav|"
+            r"section-menu)(?:$|[\s_-])"
+        ),
     ),
-    (Zone.HEADER, re.compile(r"(?:^|[\s_-])(?:masthead|site-header|page-header|global-header|topbar|top-strip|hd)(?:$|[\s_-])")),
+    (
+        Zone.HEADER,
+        re.compile(r"(?:^|[\s_-])(?:masthead|site-header|page-header|global-header|topbar|top-strip|hd)(?:$|[\s_-])"),
+    ),
 )
 _BUTTON = re.compile(r"btn|button|cta\b|knopf")
 _SPACE = re.compile(r"\s+")
@@ -149,8 +160,8 @@ class _Reader:
         if code := node.get("data-cfemail"):
             return deciphered(code)
         style = node.get("style")
-        if style and "bidi" in style[:500] and len(text := node.text_content()[:500]) < 200:  # noqa: PLR2004
-            return text[::-1]
+        if style and "bidi" in style[:500] and len(text := node.text_content()[:500]) < 200:
+            return str(text[::-1])
         return None
 
     @staticmethod
@@ -263,7 +274,10 @@ class _Reader:
 
 
 def _looks_like_button(node: "HtmlElement") -> bool:
-    return node.get("role") == "button" or _BUTTON.search((node.get("class") or "")[:_MOST_CLASS_CHARS].lower()) is not None
+    return (
+        node.get("role") == "button"
+        or _BUTTON.search((node.get("class") or "")[:_MOST_CLASS_CHARS].lower()) is not None
+    )
 
 
 def read_lines(root: "HtmlElement") -> list[Line]:

@@ -6,15 +6,41 @@ from collections.abc import Iterable
 from bailiwick.extract.addresses import absolute
 from bailiwick.extract.items.lines import Line, Link, Zone
 
-_TEXT = (
-    (3.0, re.compile(r"^(?:apply|jetzt bewerben|online-?\s?(?:antrag|bewerbung|application)|apply now|postuler|candidater|déposer|solicitar|inscribir\w*|aanvragen|direct aanvragen|bewerben|aanmelden|zum online-antrag)\b", re.I)),
-    (2.5, re.compile(r"start (?:your )?application|submit (?:a|an|your)\b|application form|antrag (?:stellen|ausfüllen)|sign up to volunteer|register and|aanvraagformulier|bewerbungsformular|candidature|mentor form|interest form|volunteer form|go to application|fill in the|hier anmelden|online application|apply (?:for|to|on|in|online)|sede electrónica|inscrib", re.I)),
-    (1.2, re.compile(r"appl(?:y|ication)|\bform\b|portal|bewerb|antrag|candidat|solicit|aanvra|aanmeld|anmeld|submit|register|déposer|offre|sign up", re.I)),
+_BEGINS = re.compile(
+    r"^(?:apply|jetzt bewerben|bewerben|online-?\s?(?:antrag|bewerbung|application)|zum online-antrag|postuler|"
+    r"candidater|déposer|"
+    r"solicitar|inscribir\w*|aanvragen|direct aanvragen|aanmelden)\b",
+    re.IGNORECASE,
 )
-_HREF = re.compile(r"apply|appl[iy]|antrag|bewerb|candidat|solicit|aanvra|aanmeld|anmeld|submit|register|form\b|inscri|respond|/eoi|consultation", re.I)
-_AGAINST = re.compile(r"guidance|merkblatt|job description|privacy|cookie|newsletter|terms|login|sign in|donate|read more|how to|staff|documents|all jobs|faq|search", re.I)
-_NO_HREF = re.compile(r"^(?:#|mailto:|tel:|javascript:)", re.I)
-_NEAR = re.compile(r"\bapply\b|\bsubmit\b|bewerb|antrag|candidat|solicit|aanvra|aanmeld|presentaci|déposer", re.I)
+_SAYS = re.compile(
+    r"start (?:your )?application|submit (?:a|an|your)\b|application form|antrag (?:stellen|ausfüllen)|"
+    r"sign up to volunteer|"
+    r"register and|aanvraagformulier|bewerbungsformular|candidature|mentor form|interest form|volunteer form|"
+    r"go to application|"
+    r"fill in the|hier anmelden|online application|apply (?:for|to|on|in|online)|sede electrónica|inscrib",
+    re.IGNORECASE,
+)
+_HINTS = re.compile(
+    r"appl(?:y|ication)|\bform\b|portal|bewerb|antrag|candidat|solicit|aanvra|aanmeld|anmeld|submit|register|"
+    r"déposer|offre|sign up",
+    re.IGNORECASE,
+)
+_TEXT = ((3.0, _BEGINS), (2.5, _SAYS), (1.2, _HINTS))
+_HREF = re.compile(
+    r"appl[iy]|antrag|bewerb|candidat|solicit|aanvra|aanmeld|anmeld|submit|register|form\b|inscri|respond|/eoi|"
+    r"consultation",
+    re.IGNORECASE,
+)
+_AGAINST = re.compile(
+    r"guidance|merkblatt|job description|privacy|cookie|newsletter|terms|login|sign in|donate|read more|how to|"
+    r"staff|documents|"
+    r"all jobs|faq|search",
+    re.IGNORECASE,
+)
+_NO_HREF = re.compile(r"^(?:#|mailto:|tel:|javascript:)", re.IGNORECASE)
+_NEAR = re.compile(
+    r"\bapply\b|\bsubmit\b|bewerb|antrag|candidat|solicit|aanvra|aanmeld|presentaci|déposer", re.IGNORECASE
+)
 _LEAST = 1.5
 
 
@@ -35,7 +61,7 @@ def find_apply_url(lines: Iterable[Line], base_url: str) -> tuple[str, float] | 
 
 
 def _score(link: Link) -> float:
-    if _NO_HREF.match(link.href) or not link.text or len(link.text) > 120:  # noqa: PLR2004
+    if _NO_HREF.match(link.href) or not link.text or len(link.text) > 120:
         return 0
     score = next((weight for weight, pattern in _TEXT if pattern.search(link.text)), 0.0)
     if not score:

@@ -1,5 +1,7 @@
 """Amounts of money in a text, in the ways of writing of many countries, and ranges of them."""
 
+# ruff: noqa: RUF001 - pages write dashes and quotes of many kinds
+
 import re
 from dataclasses import dataclass
 
@@ -8,10 +10,14 @@ from bailiwick.model.currencies import currency_of
 _MOST_CHARS = 4_000
 _MOST_SUMS = 60
 _SIGNS = (
-    r"US\$|C\$|CA\$|A\$|AU\$|NZ\$|HK\$|S\$|R\$|€|£|¥|₹|\$|Rs\.?|CHF|EUR|GBP|USD|CAD|AUD|NZD|INR|SEK|NOK|DKK|PLN|CZK|ZAR|SGD|"
+    r"US\$|C\$|CA\$|A\$|AU\$|NZ\$|HK\$|S\$|R\$|€|£|¥|₹|\$|Rs\.?|CHF|EUR|GBP|USD|CAD|AUD|NZD|INR|SEK|NOK|DKK|PLN|CZK|"
+    r"ZAR|SGD|"
     r"Fr\.|zł|Kč"
 )
-_AFTER = r"€|£|₹|\$|CHF|EUR|GBP|USD|CAD|INR|[Ee]uros?|[Pp]ounds?|[Dd]ollars?|[Rr]upees|[Ff]rancs?|Franken|zł|Kč|SEK|NOK|DKK"
+_AFTER = (
+    r"€|£|₹|\$|CHF|EUR|GBP|USD|CAD|INR|[Ee]uros?|[Pp]ounds?|[Dd]ollars?|[Rr]upees|[Ff]rancs?|Franken|zł|Kč|SEK|"
+    r"NOK|DKK"
+)
 _DIGITS = r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{2,3}){1,4}(?:[.,]\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?"
 _SCALE = r"k|K|m|M|mn|million|millions|Mio\.?|Millionen|millones|miljoen|crores?|lakhs?|thousand|tausend|bn|billion"
 _SUM = re.compile(
@@ -23,7 +29,15 @@ _TIMES = {
     "millionen": 1e6, "millones": 1e6, "miljoen": 1e6, "crore": 1e7, "crores": 1e7, "lakh": 1e5, "lakhs": 1e5,
     "bn": 1e9, "billion": 1e9,
 }  # fmt: skip
-_WORDS = {"euro": "EUR", "euros": "EUR", "pound": "GBP", "pounds": "GBP", "rupees": "INR", "francs": "CHF", "franken": "CHF"}
+_WORDS = {
+    "euro": "EUR",
+    "euros": "EUR",
+    "pound": "GBP",
+    "pounds": "GBP",
+    "rupees": "INR",
+    "francs": "CHF",
+    "franken": "CHF",
+}
 _JOIN = re.compile(r"^\s{0,2}(?:-|–|—|to|and|bis(?: zu)?|und|à|a|et|y|tot|en|-to-)\s{0,2}$", re.IGNORECASE)
 _BARE = re.compile(
     rf"(?<![\w.,])(?P<n>{_DIGITS})\s{{0,2}}(?:-|–|—|to|and|bis|und|à|a|et|y|tot|en)\s{{0,2}}$", re.IGNORECASE
@@ -60,7 +74,7 @@ def sums_in(text: str, host: str = "", language: str | None = None) -> list[Sum]
         if match["second"]:  # "300 à 650 €": the sign stands for both
             bare = _BARE.search(text[max(0, start - 30) : start])
         least = amount(bare["n"]) if bare else None
-        if least is not None and bare is not None and least < value and not (1900 < least < 2100):  # noqa: PLR2004
+        if least is not None and bare is not None and least < value and not (1900 < least < 2100):
             single.append(Sum(least, value, currency, start - len(bare[0]), match.end()))
         else:
             single.append(Sum(value, value, currency, start, match.end()))
@@ -111,4 +125,3 @@ def amount(text: str) -> float | None:
         return float(bare)
     except ValueError:
         return None
-

@@ -17,49 +17,73 @@ from bailiwick.model.items import Gathered, ItemKind
 
 MAKER = Maker("opportunity", 1)
 _TYPES = frozenset(("JobPosting", "VolunteerAction", "EducationalOccupationalProgram"))
-_KINDS = (
-    ("internship", r"\bintern(?:ship)?s?\b|praktik(?:um|ant)|\bstages?\b|stagiaire|prácticas|becari[oa]s?\b|\bpraktikumsplatz"),
-    ("apprenticeship", r"apprentice|ausbildung\b|azubi|lehrstelle|alternance|apprenti|leerling|aprendiz"),
-    ("volunteering", r"volunteer|ehrenamt|freiwillige|bénévol|vrijwillig|voluntari"),
-    ("fellowship", r"fellowship"),
-    ("scholarship", r"scholarship|stipendium|beca\b|studiebeurs"),
-    ("residency", r"residenc[ye]|artist in residence|résidence d"),
-    ("competition", r"competition|wettbewerb|concours|concurso|wedstrijd|prijsvraag"),
-    ("tender", r"\btenders?\b|procurement|request for proposals for the supply|marché public|appel d.offres|ausschreibung|licitaci|aanbesteding|contracting authority"),
-    ("call", r"call for (?:submissions|papers|entries|artists|proposals)|open call|call for"),
-    (
-        "job",
-        r"\bjobs?\b|vacanc|career|recrut|recruit|hiring|\bstellen?\b|karriere|bewerbung|empleo|oferta de empleo|\bcdi\b|\bcdd\b|vacature|"
-        r"\([mwfdhx]\s?/\s?[mwfdhx](?:\s?/\s?[mwfdhx])?\)|salary|wage\b|employer|phd position|postdoc|position is|seeking a|cherche un|\bpost\b",
-    ),
-)  # fmt: skip
-_KIND = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _KINDS)
+_JOB = (
+    r"\bjobs?\b|vacanc|career|recrut|recruit|hiring|\bstellen?\b|karriere|bewerbung|empleo|oferta de empleo|\bcdi\b|"
+    r"\bcdd\b|vacature|"
+    r"\([mwfdhx]\s?/\s?[mwfdhx](?:\s?/\s?[mwfdhx])?\)|salary|wage\b|employer|phd position|postdoc|position is|"
+    r"seeking a|cherche un|\bpost\b"
+)
+_TENDER = (
+    r"\btenders?\b|procurement|request for proposals for the supply|marché public|appel d.offres|ausschreibung|"
+    r"licitaci|aanbesteding|"
+    r"contracting authority"
+)
+_INTERNSHIP = (
+    r"\bintern(?:ship)?s?\b|praktik(?:um|ant)|\bstages?\b|stagiaire|prácticas|becari[oa]s?\b|\bpraktikumsplatz"
+)
+_KINDS = {
+    "internship": _INTERNSHIP,
+    "apprenticeship": r"apprentice|ausbildung\b|azubi|lehrstelle|alternance|apprenti|leerling|aprendiz",
+    "volunteering": r"volunteer|ehrenamt|freiwillige|bénévol|vrijwillig|voluntari",
+    "fellowship": r"fellowship",
+    "scholarship": r"scholarship|stipendium|beca\b|studiebeurs",
+    "residency": r"residenc[ye]|artist in residence|résidence d",
+    "competition": r"competition|wettbewerb|concours|concurso|wedstrijd|prijsvraag",
+    "tender": _TENDER,
+    "call": r"call for (?:submissions|papers|entries|artists|proposals)|open call|call for",
+    "job": _JOB,
+}
+"""In this order: what is more special comes first."""
+_KIND = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _KINDS.items())
 _FUNDING_NAME = re.compile(
-    r"grant|\bfunds?\b|funding|bursar|scheme|voucher|subsid|f[öo]rder|appel à projets|bourse|subvention|ayuda|regeling|awards?\b|relief|programme",
+    r"grant|\bfunds?\b|funding|bursar|scheme|voucher|subsid|f[öo]rder|appel à projets|bourse|subvention|ayuda|"
+    r"regeling|awards?\b|relief|programme",
     re.IGNORECASE,
 )
 _PAY_LABEL = re.compile(
-    r"^(?:salary|pay|wage|stipend|compensation|remuneration|fee paid|expenses|support|prizes?|honorarium|estimated value.*|value|the stipend|our offer|offer|"
-    r"vergütung|gehalt|lohn|entgelt|wir bieten|salaire|rémunération|indemnité|montant estimé|salario|remuneración|retribución|vergoeding|salaris|what you get)\b"
+    r"^(?:salary|pay|wage|stipend|compensation|remuneration|fee paid|expenses|support|prizes?|honorarium|"
+    r"estimated value.*|value|the stipend|our offer|offer|"
+    r"vergütung|gehalt|lohn|entgelt|wir bieten|salaire|rémunération|indemnité|montant estimé|salario|remuneración|"
+    r"retribución|vergoeding|salaris|what you get)\b"
 )
 _WEAK_PAY = re.compile(r"^(?:our offer|offer|wir bieten|what you get|support|value)")
 _PAY_SENTENCE = re.compile(
-    r"salary|honorarium|stipend|per hour|an hour|per annum|a year\b|per year|a month|per month|monthly|wage|brutto|brut\b|pro stunde|vergütung|bruto|net per|pay\b|al mes|"
+    r"salary|honorarium|stipend|per hour|an hour|per annum|a year\b|per year|a month|per month|monthly|wage|brutto|"
+    r"brut\b|pro stunde|vergütung|bruto|net per|pay\b|al mes|"
     r"first prize|par an\b|im monat|receive|expenses"
 )
-_ORGANISATION = re.compile(r"^(?:employer|company|organi[sz]ation|contracting authority|hiring organi[sz]ation|arbeitgeber|employeur|pouvoir adjudicateur|empresa|werkgever|buyer)$")
+_ORGANISATION = re.compile(
+    r"^(?:employer|company|organi[sz]ation|contracting authority|hiring organi[sz]ation|"
+    r"arbeitgeber|employeur|pouvoir adjudicateur|empresa|werkgever|buyer)$"
+)
 _MARK_LABEL = re.compile(
-    r"^(?:salary|wage|hours|contract(?: type)?|location|closing date|closes|reference|vacancy number|commitment|start date|duration|"
-    r"department|job type|age|where|employer|ihre aufgaben|aufgaben|wir bieten|missions?|salaire|tipo de contrato|salario|wat (?:vragen|bieten) wij|"
-    r"vergütung|about you|your role|what you.ll need|requirements|profile|contracting authority|procedure|jury|prizes)\b"
+    r"^(?:salary|wage|hours|contract(?: type)?|location|closing date|closes|reference|vacancy number|commitment|"
+    r"start date|duration|"
+    r"department|job type|age|where|employer|ihre aufgaben|aufgaben|wir bieten|missions?|salaire|tipo de contrato|"
+    r"salario|wat (?:vragen|bieten) wij|"
+    r"vergütung|about you|your role|what you.ll need|requirements|profile|contracting authority|procedure|jury|"
+    r"prizes)\b"
 )
 _SHORT = 50
-_STEMS = tuple(
-    """intern praktik stage stagiaire práctic becari apprenti ausbildung azubi lehrstelle alternance leerling aprendiz volunteer ehrenamt freiwillig
-    bénévol vrijwillig voluntari fellowship scholarship stipend beca studiebeurs residenc résidence competition wettbewerb concours concurso wedstrijd
-    prijsvraag tender procurement marché appel ausschreibung licitaci aanbesteding call job vacanc career recru hiring stelle karriere bewerb empleo
-    cdi vacature salary wage employer phd postdoc position seeking cherche candidat artist wanted post""".split()
-)
+_STEMS_TEXT = """
+    intern praktik stage stagiaire práctic becari apprenti ausbildung azubi lehrstelle alternance leerling
+    aprendiz volunteer ehrenamt freiwillig bénévol vrijwillig voluntari fellowship scholarship stipend beca
+    studiebeurs residenc résidence competition wettbewerb concours concurso wedstrijd prijsvraag tender
+    procurement marché appel ausschreibung licitaci aanbesteding call job vacanc career recru hiring stelle
+    karriere bewerb empleo cdi vacature salary wage employer phd postdoc position seeking cherche candidat
+    artist wanted post
+"""
+_STEMS = tuple(_STEMS_TEXT.split())
 
 
 def opportunities_of(source: Source) -> Gathered:
@@ -67,7 +91,9 @@ def opportunities_of(source: Source) -> Gathered:
     if not source.is_html:
         return Gathered()
     things = [thing for thing in everything_in(source.things) if thing.is_a(_TYPES)]
-    if not things and (source.facts.is_article_or_product or not any(word.startswith(_STEMS) for word in source.facts.words)):
+    if not things and (
+        source.facts.is_article_or_product or not any(word.startswith(_STEMS) for word in source.facts.words)
+    ):
         return Gathered()
     found = Gathered()
     if len(things) > 1:
@@ -107,15 +133,19 @@ def _checked(source: Source, values: Values, position: int) -> Gathered:
 def _is_opportunity(source: Source, heading: str, kind: str | None, values: Values) -> bool:
     if kind is None or (_FUNDING_NAME.search(heading) and kind in ("job", "call", "scholarship")):
         return False
-    labels = sum(1 for pair in source.pairs if pair.zone is Zone.MAIN and (_MARK_LABEL.match(pair.label) or _PAY_LABEL.match(pair.label)))
+    labels = sum(
+        1
+        for pair in source.pairs
+        if pair.zone is Zone.MAIN and (_MARK_LABEL.match(pair.label) or _PAY_LABEL.match(pair.label))
+    )
     marks = values.has("deadline", "applyUrl", "compensation") + min(2, labels)
     named = _kind_of(heading + " " + source.facts.path, "") is not None
-    return marks >= (1 if named and kind != "job" else 2 if named else 3)  # noqa: PLR2004
+    return marks >= (1 if named and kind != "job" else 2 if named else 3)
 
 
 def _is_part(source: Source, part: Part) -> bool:
     text = " ".join(line.text for line in part.lines)
-    if _kind_of(part.name, text) is None or _MARK_LABEL.match(part.name.casefold()) or len(part.name) > 80:  # noqa: PLR2004
+    if _kind_of(part.name, text) is None or _MARK_LABEL.match(part.name.casefold()) or len(part.name) > 80:
         return False
     return find_apply_url(part.lines, source.base_url) is not None and not _FUNDING_NAME.search(part.name)
 
@@ -138,7 +168,12 @@ def _kind_of(name: str, text: str) -> str | None:
     return best if best is not None and counts[best] > 0 else None
 
 
-_EMPLOYMENT = {"INTERN": "internship", "VOLUNTEER": "volunteering", "APPRENTICE": "apprenticeship", "APPRENTICESHIP": "apprenticeship"}
+_EMPLOYMENT = {
+    "INTERN": "internship",
+    "VOLUNTEER": "volunteering",
+    "APPRENTICE": "apprenticeship",
+    "APPRENTICESHIP": "apprenticeship",
+}
 
 
 def _read_markup(thing: Thing, values: Values) -> None:
@@ -175,12 +210,14 @@ def _salary(thing: Thing) -> str | None:
 
 def _read_text(source: Source, lines: list[Line], pairs: list[Pair], values: Values) -> None:
     is_whole = lines is source.lines
-    deadline = source.facts.deadline if is_whole else find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
+    deadline = (
+        source.facts.deadline if is_whole else find_deadline(lines, pairs, is_month_first=source.facts.is_month_first)
+    )
     if deadline is not None and deadline.day is not None:
         values.note("deadline", deadline.day.isoformat(), deadline.sure)
     values.note_found("applyUrl", find_apply_url(lines, source.base_url))
     for pair in pairs:
-        if pair.zone is Zone.MAIN and _ORGANISATION.match(pair.label) and len(pair.value) < 120:  # noqa: PLR2004
+        if pair.zone is Zone.MAIN and _ORGANISATION.match(pair.label) and len(pair.value) < 120:
             values.note("organisation", pair.value, LABELLED + 0.05)
     values.note_found("compensation", _compensation(source, lines, pairs))
 
@@ -194,9 +231,8 @@ def _compensation(source: Source, lines: list[Line], pairs: list[Pair]) -> tuple
         for place, text in enumerate(pair.lines[:6]):
             has_money = bool(sums_in(text, source.host, source.content.language))
             pays = _PAY_SENTENCE.search(text.casefold()) is not None
-            if is_weak and not (has_money and pays) and not (pays and place == 0):
-                if not (is_weak and has_money and place == 0):
-                    continue
+            if is_weak and not (has_money and pays) and not (place == 0 and (pays or has_money)):
+                continue
             score = 1.5 + 0.4 * has_money + 0.8 * pays - 0.2 * place - (0.5 if is_weak else 0)
             if best is None or score > best[0]:
                 best = (score, (_paying_part(source, text) if len(text) > _SHORT else None) or _clause(text))
@@ -212,13 +248,14 @@ def _paying_part(source: Source, text: str) -> str | None:
     """Of a line that speaks of pay the words around the sum."""
     lowered = text.casefold()
     found = sums_in(text, source.host, source.content.language)
-    if not found or (not _PAY_SENTENCE.search(lowered) and len(text) > 30):  # noqa: PLR2004
+    if not found or (not _PAY_SENTENCE.search(lowered) and len(text) > 30):
         return None
     for one in found:
         around = lowered[max(0, one.start - 40) : one.end + 30]
-        if _PAY_SENTENCE.search(around) or (one.is_range and len(text) <= 30):  # noqa: PLR2004
+        if _PAY_SENTENCE.search(around) or (one.is_range and len(text) <= 30):
             tail = re.match(
-                r"(?:\s?(?:gross|net|brut|brutto|brutos?))?\s?(?:(?:per|a|an|pro|par|al|im|each)\s\w+(?:\s\w+)?|brutos anuales|(?:brut )?mensuel|monthly stipend|monthly)?",
+                r"(?:\s?(?:gross|net|brut|brutto|brutos?))?\s?(?:(?:per|a|an|pro|par|al|im|each)\s\w+(?:\s\w+)?|"
+                r"brutos anuales|(?:brut )?mensuel|monthly stipend|monthly)?",
                 text[one.end :],
             )
             return (text[one.start : one.end] + (tail[0] if tail else "")).strip(" ,.")

@@ -18,20 +18,27 @@ if TYPE_CHECKING:
     from bailiwick.extract.items.source import Source
 
 ELIGIBILITY = re.compile(
-    r"^who\??$|who (?:can|may|is|qualifies|should|we help)|whom? it is for|who it is for|eligib|am i eligible|can i use|"
-    r"for whom|target group|age group|audience|antragsberechtigt|wer (?:kann|wird|darf)|^wer$|für wen|zielgruppe|voraussetzung|"
-    r"bénéficiaires?|qui peut|éligibilité|^public(?: concerné)?$|beneficiari|requisitos|quién (?:puede|va)|a quién|destinatari|"
+    r"^who\??$|who (?:can|may|is|qualifies|should|we help)|whom? it is for|who it is for|eligib|am i eligible|"
+    r"can i use|"
+    r"for whom|target group|age group|audience|antragsberechtigt|wer (?:kann|wird|darf)|^wer$|für wen|zielgruppe|"
+    r"voraussetzung|"
+    r"bénéficiaires?|qui peut|éligibilité|^public(?: concerné)?$|beneficiari|requisitos|quién (?:puede|va)|a quién|"
+    r"destinatari|"
     r"voor wie|voorwaarden|doelgroep",
 )
 _ELIGIBLE_SENTENCE = re.compile(
-    r"applicants? (?:must|should|need)|may apply|can apply|are eligible|is eligible|eligible applicants|open to (?:all|any)|"
-    r"you (?:must|need to) be|you can (?:join|apply|use)|antragsberechtigt|können sich bewerben|peuvent candidater|podrán|kunnen een aanvraag|"
+    r"applicants? (?:must|should|need)|may apply|can apply|are eligible|is eligible|eligible applicants|"
+    r"open to (?:all|any)|"
+    r"you (?:must|need to) be|you can (?:join|apply|use)|antragsberechtigt|können sich bewerben|peuvent candidater|"
+    r"podrán|kunnen een aanvraag|"
     r"to be eligible|richtet sich an",
 )
 _NOT_ELIGIBLE_LABEL = re.compile(r"who (?:we are|are we)|why|pays?\b|decid|jury")
-_ARTICLES_AND_GOODS = frozenset(
-    "Product ProductGroup IndividualProduct NewsArticle BlogPosting ReportageNewsArticle LiveBlogPosting OpinionNewsArticle Recipe VideoObject".split()
-)
+_ARTICLES_AND_GOODS_TEXT = """
+    Product ProductGroup IndividualProduct NewsArticle BlogPosting ReportageNewsArticle LiveBlogPosting
+    OpinionNewsArticle Recipe VideoObject
+"""
+_ARTICLES_AND_GOODS = frozenset(_ARTICLES_AND_GOODS_TEXT.split())
 _MOST_ELIGIBILITY = 1_200
 _MOST_DESCRIPTION = 1_000
 
@@ -90,7 +97,11 @@ class Facts:
     def is_article_or_product(self) -> bool:
         """By what the page says of itself: news and goods are neither services nor posts."""
         types = {name for thing in self._source.things[:50] for name in thing.types}
-        if types & _ARTICLES_AND_GOODS or self._source.meta.get("og:type", "").lower() in ("product", "og:product", "product.item"):
+        if types & _ARTICLES_AND_GOODS or self._source.meta.get("og:type", "").lower() in (
+            "product",
+            "og:product",
+            "product.item",
+        ):
             return True
         content = self._source.content
         return content.author is not None and content.published_at is not None
@@ -114,7 +125,7 @@ class Facts:
         """The page's own summary, else its first sentences."""
         meta = self._source.meta
         given = meta.get("description") or meta.get("og:description")
-        if given and len(given) > 20:  # noqa: PLR2004
+        if given and len(given) > 20:
             return given[:_MOST_DESCRIPTION], 0.8
         return find_description(self._source.lines, self.heading)
 
@@ -135,9 +146,9 @@ def find_eligibility(lines: list[Line], pairs: list[Pair]) -> tuple[str, float] 
         if pair.zone is not Zone.MAIN or not ELIGIBILITY.search(pair.label) or _NOT_ELIGIBLE_LABEL.search(pair.label):
             continue
         value = pair.value.strip()
-        if len(value) < 12 or re.fullmatch(r"[\d\s.,€£$%-]+", value):  # noqa: PLR2004
+        if len(value) < 12 or re.fullmatch(r"[\d\s.,€£$%-]+", value):
             continue
-        score = 1.0 * pair.is_structural + min(1.0, 12 / max(1, len(pair.label))) + (0.5 if len(value) > 30 else 0)  # noqa: PLR2004
+        score = 1.0 * pair.is_structural + min(1.0, 12 / max(1, len(pair.label))) + (0.5 if len(value) > 30 else 0)
         if best is None or score > best[0]:
             best = (score, value)
     if best is not None:
@@ -154,7 +165,7 @@ def find_description(lines: list[Line], heading: str | None) -> tuple[str, float
     """The first paragraph below the heading that is one."""
     at = next((at for at, line in enumerate(lines) if line.text == heading and line.zone is not Zone.NAV), 0)
     for line in lines[at : at + 25]:
-        if line.zone is Zone.MAIN and not line.level and len(line.text) >= 40 and " " in line.text:  # noqa: PLR2004
+        if line.zone is Zone.MAIN and not line.level and len(line.text) >= 40 and " " in line.text:
             if re.match(r"^(?:published|posted|updated|publié|veröffentlicht|from)\b", line.text, re.IGNORECASE):
                 continue
             return line.text[:_MOST_DESCRIPTION], 0.7
@@ -181,7 +192,7 @@ def address_of(thing: Thing, country: str | None) -> dict[str, str] | None:
             text = inner.text("address", "name")
         else:
             text = value
-        if text and len(text) > 8:  # noqa: PLR2004
+        if text and len(text) > 8:
             read = read_address(text, country)
             return read.fields if read else {"addressRaw": " ".join(text.split())[:400]}
     return None

@@ -1,5 +1,7 @@
 """Labels with what they say: rows of tables, lists of definitions, "Label: value", headings with the text below."""
 
+# ruff: noqa: RUF001 - pages write dashes and quotes of many kinds
+
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -34,7 +36,7 @@ class Pair:
 
 def read_pairs(lines: list[Line]) -> list[Pair]:
     """All pairs of the matter in the order of their labels. One line may be the label of several."""
-    found = []
+    found: list[Pair] = []
     for at, line in enumerate(lines):
         if line.text and line.zone in (Zone.MAIN, Zone.HEADER):
             found += _pairs_at(lines, at, line)
@@ -51,7 +53,9 @@ def _pairs_at(lines: list[Line], at: int, line: Line) -> Iterable[Pair]:
                 return
     inline = _INLINE.match(text)
     if inline and not inline[2].startswith("//"):
-        yield Pair(_label(inline[1]), [inline[2]], line.zone, at, at + 1, is_structural=line.tag != "p", links=line.links)
+        yield Pair(
+            _label(inline[1]), [inline[2]], line.zone, at, at + 1, is_structural=line.tag != "p", links=line.links
+        )
     if len(text) > _MOST_LABEL_CHARS:
         return
     if line.row and (beside := _beside(lines, at, line)) is not None:
@@ -59,7 +63,7 @@ def _pairs_at(lines: list[Line], at: int, line: Line) -> Iterable[Pair]:
         return
     is_structural = line.level > 0
     if is_structural or (len(text.split()) <= _SHORT_WORDS and text[-1] not in ".!,;"):
-        value, links, end = _below(lines, at, line, is_structural)
+        value, links, end = _below(lines, at, line, is_structural=is_structural)
         if value:
             yield Pair(_label(text), value, line.zone, at, end, is_structural, links)
 
@@ -76,16 +80,16 @@ def _beside(lines: list[Line], at: int, line: Line) -> Pair | None:
     links: list[Link] = []
     end = at + 1
     while end < len(lines) and lines[end].row == line.row and len(value) < _MOST_VALUE_LINES:
-        if lines[end].cell > 2 or lines[end].cell < 1:  # noqa: PLR2004
+        if lines[end].cell > 2 or lines[end].cell < 1:
             return None
-        if lines[end].cell == 2:  # noqa: PLR2004
+        if lines[end].cell == 2:
             value.append(lines[end].text)
             links += lines[end].links
         end += 1
     return Pair(_label(line.text), value, line.zone, at, end, is_structural=True, links=links) if value else None
 
 
-def _below(lines: list[Line], at: int, label: Line, is_structural: bool) -> tuple[list[str], list[Link], int]:  # noqa: FBT001
+def _below(lines: list[Line], at: int, label: Line, *, is_structural: bool) -> tuple[list[str], list[Link], int]:
     """The text below a label: down to the next heading, or one paragraph of a label that only looks like one."""
     value: list[str] = []
     links: list[Link] = []
@@ -94,7 +98,11 @@ def _below(lines: list[Line], at: int, label: Line, is_structural: bool) -> tupl
         line = lines[place]
         if line.level or line.zone is not label.zone or line.row != label.row:
             break
-        if not is_structural and value and not (line.tag == "li" or line.block == lines[place - 1].block or value[-1].endswith(":")):
+        if (
+            not is_structural
+            and value
+            and not (line.tag == "li" or line.block == lines[place - 1].block or value[-1].endswith(":"))
+        ):
             break
         if is_structural and label.tag == "dt" and line.tag == "dt":
             break

@@ -22,7 +22,7 @@ def parts_of(lines: list[Line], pairs: list[Pair], is_one: Callable[[Part], bool
     """Parts that are all of the kind asked for: two at least, else the page is one thing."""
     for level in (2, 3):
         starts = [at for at, line in enumerate(lines) if line.level == level and line.zone is Zone.MAIN]
-        if not 2 <= len(starts) <= _MOST_PARTS:  # noqa: PLR2004
+        if not 2 <= len(starts) <= _MOST_PARTS:
             continue
         ends = [*starts[1:], _end(lines, starts[-1], level)]
         parts = [
@@ -30,7 +30,7 @@ def parts_of(lines: list[Line], pairs: list[Pair], is_one: Callable[[Part], bool
             for start, end in zip(starts, ends, strict=True)
         ]
         found = [part for part in parts if is_one(part)]
-        if len(found) >= 2:  # noqa: PLR2004
+        if len(found) >= 2:
             return found
     return []
 

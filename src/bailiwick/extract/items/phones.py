@@ -1,5 +1,7 @@
 """Telephone numbers in a text, as E.164 where their country can be known."""
 
+# ruff: noqa: RUF001 - pages write dashes and quotes of many kinds
+
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,16 +11,24 @@ from bailiwick.extract.items.calendar_days import days_in
 _MOST_CHARS = 4_000
 _SHAPE = re.compile(r"(?<![\w@/.,:#=-])(?:\+|\()?\d[\d\s()./\u2010-\u2015\u00a0-]{5,22}\d(?![\w@]|[.,]\d)")
 _LABEL = re.compile(
-    r"(?:tel|fon|phone|call|ring|mobile?|mobil|handy|text|helpline|hotline|line|whatsapp|contact|toll-free|\bt\b|box office|office|"
-    r"anrufen|rufen|teléfono|téléphone|gsm|or|oder|ou|☎|principal|enquiries|booking|\bat\b|\bon\b|appointment|reservierung|us)"
+    r"(?:tel|fon|phone|call|ring|mobile?|mobil|handy|text|helpline|hotline|line|whatsapp|contact|toll-free|\bt\b|"
+    r"box office|office|"
+    r"anrufen|rufen|teléfono|téléphone|gsm|or|oder|ou|☎|principal|enquiries|booking|\bat\b|\bon\b|appointment|"
+    r"reservierung|us)"
     r"[\w.'’ -]{0,24}[:.]?\s{0,3}[(]?$",
     re.IGNORECASE,
 )
-_STRONG = re.compile(r"(?:tel|fon|phone|call|ring|mobil|handy|☎|telefoon|teléfono|\bt)[\w.'’ ]{0,12}[:.]?\s{0,3}[(]?$", re.IGNORECASE)
+_STRONG = re.compile(
+    r"(?:tel|fon|phone|call|ring|mobil|handy|☎|telefoon|teléfono|"
+    r"\bt)[\w.'’ ]{0,12}[:.]?\s{0,3}[(]?$",
+    re.IGNORECASE,
+)
 _FAX = re.compile(r"fax\w{0,8}[:.]?\s{0,3}$", re.IGNORECASE)
 _AGAINST = re.compile(
-    r"(?:iban|bic|konto\w*|account|vat|ust-?id\w*|uid|kvk|siret|siren|rcs|isbn|issn|nif|cif|charity|registered|company|"
-    r"\bno|\bnr|number|reference|ref|cpv|grid reference|station|sensor|build|licen[cs]es?\b.{0,30}|firmenbuch\w*|sra|version|commit|poison control|"
+    r"(?:iban|bic|konto\w*|account|vat|ust-?id\w*|uid|kvk|siret|siren|rcs|isbn|issn|nif|cif|charity|registered|"
+    r"company|"
+    r"\bno|\bnr|number|reference|ref|cpv|grid reference|station|sensor|build|licen[cs]es?\b.{0,30}|firmenbuch\w*|"
+    r"sra|version|commit|poison control|"
     r"emergenc\w{1,3}|samaritans|towing|tower)[\w. :,/()-]{0,22}$",
     re.IGNORECASE,
 )
@@ -49,7 +59,11 @@ def phones_in(text: str, country: str | None) -> list[Phone]:
     for match in _SHAPE.finditer(text):
         shown = match[0].strip()
         before = text[max(0, match.start() - 40) : match.start()]
-        if any(start < match.end() and match.start() < end for start, end in days) or _AGAINST.search(before) or _TIMES.match(shown):
+        if (
+            any(start < match.end() and match.start() < end for start, end in days)
+            or _AGAINST.search(before)
+            or _TIMES.match(shown)
+        ):
             continue
         is_labelled = _LABEL.search(before) is not None
         if not is_labelled and not _is_phone_like(shown, text):

@@ -1,4 +1,4 @@
-"""By what a page's people are reached: e-mail addresses and numbers of their own, not of who made the site or its theme."""
+"""By what a page's people are reached: addresses and numbers of their own, not of who made the site."""
 
 import re
 from dataclasses import dataclass
@@ -8,17 +8,24 @@ from bailiwick.extract.items.lines import Line, Zone
 from bailiwick.extract.items.phones import Phone, e164, phones_in
 
 _CREDIT = re.compile(
-    r"web ?site (?:by|design)|\bsite (?:by|design)|web ?design|website:|designed by|design:|powered by|developed by|built by|theme by|hosted by|hosting|"
-    r"site réalisé|réalisation|création du site|umsetzung|realisierung|webdesign|programmierung|konzept|diseño web|desarrollo web|realisatie|webbureau|"
+    r"web ?site (?:by|design)|\bsite (?:by|design)|web ?design|website:|designed by|design:|powered by|developed by|"
+    r"built by|theme by|hosted by|hosting|"
+    r"site réalisé|réalisation|création du site|umsetzung|realisierung|webdesign|programmierung|konzept|diseño web|"
+    r"desarrollo web|realisatie|webbureau|"
     r"web agency|webagentur|made with|photography:|photos? by|fotos?:|photo:|bildnachweis|credits?:",
     re.IGNORECASE,
 )
-_OTHERS = re.compile(r"after hours call|poison control|others near you|weitere \w+$|similar|sister shop|hurricane hotline|crisis line|in a crisis|emergenc", re.IGNORECASE)
-_FREE_MAIL = frozenset(
-    "gmail.com googlemail.com outlook.com hotmail.com hotmail.co.uk yahoo.com yahoo.co.uk yahoo.fr gmx.de gmx.net gmx.at web.de t-online.de "
-    "icloud.com aol.com orange.fr wanadoo.fr free.fr laposte.net btinternet.com bluewin.ch protonmail.com proton.me posteo.de mailbox.org "
-    "rediffmail.com ziggo.nl kpnmail.nl telenet.be".split()
+_OTHERS = re.compile(
+    r"after hours call|poison control|others near you|weitere \w+$|similar|sister shop|"
+    r"hurricane hotline|crisis line|in a crisis|emergenc",
+    re.IGNORECASE,
 )
+_FREE_MAIL_TEXT = """
+    gmail.com googlemail.com outlook.com hotmail.com hotmail.co.uk yahoo.com yahoo.co.uk yahoo.fr gmx.de gmx.net
+    gmx.at web.de t-online.de icloud.com aol.com orange.fr wanadoo.fr free.fr laposte.net btinternet.com
+    bluewin.ch protonmail.com proton.me posteo.de mailbox.org rediffmail.com ziggo.nl kpnmail.nl telenet.be
+"""
+_FREE_MAIL = frozenset(_FREE_MAIL_TEXT.split())
 
 
 _MOST_MARKS = 400
@@ -74,7 +81,7 @@ def _written(at: int, line: Line, country: str | None) -> list[Mark]:
 
 def _is_told(line: Line, phone: Phone) -> bool:
     """A number in running text needs a word that says what it is."""
-    return phone.is_labelled or len(line.text) < 90 or line.row > 0  # noqa: PLR2004
+    return phone.is_labelled or len(line.text) < 90 or line.row > 0
 
 
 def _is_strange(mark: Mark, line: Line, host: str) -> bool:
@@ -92,7 +99,7 @@ def is_credit(lines: list[Line], at: int) -> bool:
 
 
 def _is_own(email: str, host: str, zone: Zone) -> bool:
-    """An address at the page's own domain, of a free service, or in the matter of the page; not a stranger's at its foot."""
+    """At the page's own domain, of a free service, or in the matter of the page; not a stranger's at its foot."""
     domain = email.rpartition("@")[2]
     if domain in _FREE_MAIL or zone in (Zone.MAIN, Zone.HEADER):
         return True
@@ -101,4 +108,9 @@ def _is_own(email: str, host: str, zone: Zone) -> bool:
 
 def _same_site(domain: str, host: str) -> bool:
     one, other = domain.removeprefix("www."), host.removeprefix("www.")
-    return one == other or one.endswith("." + other) or other.endswith("." + one) or one.split(".")[0] == other.split(".")[0]
+    return (
+        one == other
+        or one.endswith("." + other)
+        or other.endswith("." + one)
+        or one.split(".")[0] == other.split(".")[0]
+    )

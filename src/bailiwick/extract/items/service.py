@@ -14,31 +14,52 @@ from bailiwick.extract.structured import Thing, everything_in
 from bailiwick.model.items import Gathered, ItemKind
 
 MAKER = Maker("service", 1)
-_TYPES = frozenset(
-    "Service GovernmentService FinancialProduct BroadcastService CableOrSatelliteService FoodService TaxiService WebAPI MedicalTherapy "
-    "MedicalProcedure PhysicalTherapy TherapeuticProcedure".split()
-)
+_TYPES_TEXT = """
+    Service GovernmentService FinancialProduct BroadcastService CableOrSatelliteService FoodService TaxiService
+    WebAPI MedicalTherapy MedicalProcedure PhysicalTherapy TherapeuticProcedure
+"""
+_TYPES = frozenset(_TYPES_TEXT.split())
 _NAME = re.compile(
-    r"service|advice|advi[sc]|support|help|counsel|therap|clinic|collection|removal|repair|translation|mediation|lesson|course|class|consult|"
-    r"visiting|visits|sitting|respite|ride|transport|shuttle|beratung|hilfe|dienst|pension|begleit|betreuung|portage|écrivain|consultation|"
-    r"permanence|accompagn|acompañ|asesor|servicio|atención|taalcafé|café|hulp|spreekuur|cleaning|treatment|surgery|sharpening|helpline|hotline|"
+    r"service|advice|advi[sc]|support|help|counsel|therap|clinic|collection|removal|repair|translation|mediation|"
+    r"lesson|course|class|consult|"
+    r"visiting|visits|sitting|respite|ride|transport|shuttle|beratung|hilfe|dienst|pension|begleit|betreuung|"
+    r"portage|écrivain|consultation|"
+    r"permanence|accompagn|acompañ|asesor|servicio|atención|taalcafé|café|hulp|spreekuur|cleaning|treatment|surgery|"
+    r"sharpening|helpline|hotline|"
     r"doula|care\b|training|workshop|assistance|screening|meals|delivery",
     re.IGNORECASE,
 )
 _MARK_LABEL = re.compile(
-    r"^(?:cost|costs|fees?|price|prices|pricing|packages|tarifs?|kosten|preis|was kostet es|what does it cost|how it works|how to (?:enrol|enroll|refer|book|use).*|"
-    r"booking|book|referrals?|refer yourself|how do i refer.*|get in touch|intake|drop-in|in a crisis|appointments?|rendez-vous|inscription|anmeldung|"
-    r"reservierung|terminvereinbarung|solicitar el servicio|documents needed|to become a .*|what happens first|where to find us|opening hours|wanneer|"
-    r"quand|horario|ansprechpartner(?:in)?|self-referral|how to access|what we (?:do|offer)|rufen sie an|clinic hours|lieu|reviews)\b"
+    r"^(?:cost|costs|fees?|price|prices|pricing|packages|tarifs?|kosten|preis|was kostet es|what does it cost|"
+    r"how it works|how to (?:enrol|enroll|refer|book|use).*|"
+    r"booking|book|referrals?|refer yourself|how do i refer.*|get in touch|intake|drop-in|in a crisis|appointments?|"
+    r"rendez-vous|inscription|anmeldung|"
+    r"reservierung|terminvereinbarung|solicitar el servicio|documents needed|to become a .*|what happens first|"
+    r"where to find us|opening hours|wanneer|"
+    r"quand|horario|ansprechpartner(?:in)?|self-referral|how to access|what we (?:do|offer)|rufen sie an|"
+    r"clinic hours|lieu|reviews)\b"
 )
-_NOT_ONE = re.compile(r"privacy|cookie|minutes|prüfungsordnung|history|recipe|festival|forum|how we|ideas|ideen|ideas para|rundweg", re.IGNORECASE)
-_PROVIDER = re.compile(r"^(?:provider|provided by|by|anbieter|träger|organi[sz]ation|prestataire|proveedor|aanbieder)$")
-_FUNDING_OR_POST = re.compile(
-    r"\bgrants?\b|microgrant|\bfund\b|funding|bursar|subsid|f[öo]rder|subvenc|subvention|appel à projets|bourse|ayudas|regeling|vacanc|\bjobs?\b|"
-    r"salary|tender|volunteer(?:ing)? role|internship|fellowship|apprentice|scholarship|residency|competition|closing date|bewerbungs(?:frist|schluss)",
+_NOT_ONE = re.compile(
+    r"privacy|cookie|minutes|prüfungsordnung|history|recipe|festival|forum|how we|ideas|ideen|"
+    r"ideas para|rundweg",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"\b(?:call|phone|ring|text|email|e-mail|book|contact|tél|telefon|tel\.|talk to us|write to|rufen|schreiben|walk in|send a)\b", re.IGNORECASE)
+_PROVIDER = re.compile(
+    r"^(?:provider|provided by|by|anbieter|träger|organi[sz]ation|prestataire|proveedor|"
+    r"aanbieder)$"
+)
+_FUNDING_OR_POST = re.compile(
+    r"\bgrants?\b|microgrant|\bfund\b|funding|bursar|subsid|f[öo]rder|subvenc|subvention|appel à projets|bourse|"
+    r"ayudas|regeling|vacanc|\bjobs?\b|"
+    r"salary|tender|volunteer(?:ing)? role|internship|fellowship|apprentice|scholarship|residency|competition|"
+    r"closing date|bewerbungs(?:frist|schluss)",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"\b(?:call|phone|ring|text|email|e-mail|book|contact|tél|telefon|tel\.|talk to us|write to|"
+    r"rufen|schreiben|walk in|send a)\b",
+    re.IGNORECASE,
+)
 
 
 def services_of(source: Source) -> Gathered:
@@ -49,7 +70,9 @@ def services_of(source: Source) -> Gathered:
     thing = next((thing for thing in everything_in(source.things) if thing.is_a(_TYPES)), None)
     clinic = None
     if thing is None:  # a department that has a page of its own
-        clinic = next((one for one in source.things if one.things("parentOrganization") and one.text("name", "description")), None)
+        clinic = next(
+            (one for one in source.things if one.things("parentOrganization") and one.text("name", "description")), None
+        )
     marked = thing or clinic
     if marked is None and not _may_be_one(source):
         return Gathered()
@@ -76,7 +99,7 @@ def _is_service(source: Source, values: Values, *, is_marked: bool) -> bool:
     top = f"{heading} {source.facts.path}"
     if _FUNDING_OR_POST.search(top) or _NOT_ONE.search(top) or not heading:
         return False
-    if len(_FUNDING_OR_POST.findall(source.facts.main_words)) >= 3 or _applies(source):  # noqa: PLR2004
+    if len(_FUNDING_OR_POST.findall(source.facts.main_words)) >= 3 or _applies(source):
         return False
     if is_marked:
         return True
@@ -84,16 +107,21 @@ def _is_service(source: Source, values: Values, *, is_marked: bool) -> bool:
         return False
     labels = sum(1 for pair in source.pairs if pair.zone is Zone.MAIN and _MARK_LABEL.match(pair.label))
     reached = values.has("telephone", "email") > 0
-    marks = min(2, labels) + ("eligibility" in values.values) + reached + (_CALL.search(source.facts.main_words) is not None)
+    marks = (
+        min(2, labels)
+        + ("eligibility" in values.values)
+        + reached
+        + (_CALL.search(source.facts.main_words) is not None)
+    )
     if _NAME.search(top):
-        return reached and marks >= 2  # noqa: PLR2004
-    return reached and marks >= 3 and (labels > 0 or "eligibility" in values.values)  # noqa: PLR2004
+        return reached and marks >= 2
+    return reached and marks >= 3 and (labels > 0 or "eligibility" in values.values)
 
 
 def _applies(source: Source) -> bool:
     """A page with a deadline calls for applications; a service is there all the time."""
     deadline = source.facts.deadline
-    return deadline is not None and deadline.day is not None and deadline.sure > 0.75  # noqa: PLR2004
+    return deadline is not None and deadline.day is not None and deadline.sure > 0.75
 
 
 def _read_markup(source: Source, thing: Thing, values: Values) -> None:
@@ -139,10 +167,14 @@ def _read_text(source: Source, values: Values) -> None:
         is_main = source.lines[own[0].at].zone is Zone.MAIN
         values.note("address", dict(own[0].fields), LABELLED if is_main else 0.5)
     for pair in source.pairs:
-        if pair.zone is Zone.MAIN and _PROVIDER.match(pair.label) and len(pair.value) < 120:  # noqa: PLR2004
+        if pair.zone is Zone.MAIN and _PROVIDER.match(pair.label) and len(pair.value) < 120:
             values.note("provider", pair.value, LABELLED)
     for line in source.lines[:60]:
-        if line.zone is Zone.MAIN and line.tag == "p" and (by := re.match(r"^(?:by|provided by|von)\s([A-Z].{3,80})$", line.text)):
+        if (
+            line.zone is Zone.MAIN
+            and line.tag == "p"
+            and (by := re.match(r"^(?:by|provided by|von)\s([A-Z].{3,80})$", line.text))
+        ):
             values.note("provider", by[1], 0.75)
 
 

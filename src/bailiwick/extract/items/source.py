@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from bailiwick.extract.items.lines import Line, read_lines
 from bailiwick.extract.items.page_facts import Facts
 from bailiwick.extract.items.pairs import Pair, read_pairs
-
 from bailiwick.extract.structured import Thing, read_things
 from bailiwick.model.content import Content, ContentKind
 

@@ -17,4 +17,14 @@ SCHEMAS: dict[ItemKind, type[Schema]] = {
     ItemKind.SERVICE: Service,
 }
 
-__all__ = ["SCHEMAS", "Article", "Business", "Contact", "FundingProgramme", "Opportunity", "Product", "Schema", "Service"]
+__all__ = [
+    "SCHEMAS",
+    "Article",
+    "Business",
+    "Contact",
+    "FundingProgramme",
+    "Opportunity",
+    "Product",
+    "Schema",
+    "Service",
+]

@@ -136,6 +136,7 @@ _BY_COLUMN: dict[tuple[str, str], str] = {
     ("products", "availability"): "(array['in_stock', 'out_of_stock', null])[1 + n % 3]",
     ("products", "rating"): "n % 6",
     ("model_calls", "outcome"): "'answered'",
+    ("forgotten", "kind"): "(array['email', 'telephone', 'name'])[1 + n % 3]",
     ("pages", "path"): "'/' || n",
     ("pages", "state"): "(array['pending', 'fetched', 'failed'])[1 + n % 3]",
     ("pages", "priority"): "1 + n % 10",

@@ -34,6 +34,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "changes": ("changes:changes", "Show which pages hold something else than before, and what."),
         "search": ("search:search", "Find pages and items by their words."),
         "item": ("item:item", "See items: products, services, contacts and whatever else pages describe."),
+        "contact": ("contact:contact", "List contacts that pages give, and forget personal data."),
         "export": ("export:export", "Write pages, items, products or domains to a file, or to other programs."),
     },
     "Domains": {

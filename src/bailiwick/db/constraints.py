@@ -20,6 +20,7 @@ RULES: dict[str, str] = {
     "domains_retry_check": "a retry is later than the failure",
     "domains_review_reason_check": "a rejected or suspended domain needs a reason",
     "domains_submitter_type_check": "a submitter is admin, public_user or system",
+    "forgotten_kind_check": "what is forgotten is an email, a telephone or a name",
     "items_confidence_check": "a confidence goes from 0 to 1",
     "items_kind_check": "an item is of one of the kinds in the list",
     "jobs_kind_check": "a job is of kind crawl, or the standing one",

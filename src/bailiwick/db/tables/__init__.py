@@ -29,6 +29,7 @@ from bailiwick.db.tables.crawl import (
     sitemaps,
 )
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
+from bailiwick.db.tables.privacy import forgotten, forgotten_key
 from bailiwick.db.tables.products import price_history, products
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
 from bailiwick.db.tables.search import search_documents
@@ -42,6 +43,8 @@ __all__ = [
     "events",
     "export_cursors",
     "fetch_log",
+    "forgotten",
+    "forgotten_key",
     "host_gates",
     "item_rejects",
     "items",

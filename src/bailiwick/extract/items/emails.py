@@ -35,18 +35,22 @@ _HEXADECIMAL = re.compile(r"^[0-9a-f]{16,}$")
 _SCRIPT_WRITE = re.compile(r"mailto:", re.IGNORECASE)
 _STRING = re.compile(r"'([^'\\\n]{0,200})'|\"([^\"\\\n]{0,200})\"|([A-Za-z_]\w{0,30})|([+=;(),])")
 _MOST_SCRIPT = 3_000
-_MOST_TEXT = 4_000
+_MOST_TEXT = 20_000
 
 
 def emails_in(text: str) -> list[str]:
-    """Every address of a text in lower case, each once, in order."""
+    """Every address of a text in lower case, each once, in order; plain ones first."""
+    return list(dict.fromkeys(email for email, _, _ in places_of_emails(text)))
+
+
+def places_of_emails(text: str) -> list[tuple[str, int, int]]:
+    """Addresses with where they begin and end, however they are written."""
     text = text[:_MOST_TEXT]
-    found = [f"{match[1]}@{match[2]}" for match in _PLAIN.finditer(text)] if "@" in text else []
+    found = [(f"{match[1]}@{match[2]}", *match.span()) for match in _PLAIN.finditer(text)] if "@" in text else []
     if _HINT.search(text):
         for pattern in (_BRACKETED, _SPELT):
-            found += [f"{match[1]}@{_DOTS.sub('.', match[2])}" for match in pattern.finditer(text)]
-    kept = (email for address in found if (email := usable(address)))
-    return list(dict.fromkeys(kept))
+            found += [(f"{match[1]}@{_DOTS.sub('.', match[2])}", *match.span()) for match in pattern.finditer(text)]
+    return [(email, start, end) for address, start, end in found if (email := usable(address))]
 
 
 def without_emails(text: str) -> str:

@@ -99,7 +99,7 @@ def find_addresses(lines: list[Line], country: str | None, *, most: int = 10) ->
     """Addresses of a page with a street, in order."""
     found: list[PostalAddress] = []
     for at, line in enumerate(lines):
-        if any(map(str.isdigit, line.text)) and len(line.text) < 400:
+        if line.has_digit and len(line.text) < 400:
             address = _address_at(lines, at, country)
             if address is not None and address.street:
                 found.append(address)

@@ -70,7 +70,7 @@ def _day(match: "re.Match[str]", *, is_month_first: bool) -> date | None:
     day_first = match["sep"] == "." or not is_month_first
     if first > _LAST_MONTH:
         day_first = True
-    elif second > _LAST_MONTH:
+    elif second > _LAST_MONTH and match["sep"] != ".":
         day_first = False
     return _valid(match["y4"], second if day_first else first, first if day_first else second)
 

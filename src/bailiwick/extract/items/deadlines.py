@@ -93,7 +93,7 @@ def _texts(lines: list[Line], pairs: list[Pair]) -> "list[tuple[float, str, str]
         strong = _STRONG_LABEL.search(pair.label) is not None
         weight = (3.0 if strong else 0.6) + (0.3 if pair.is_structural else 0)
         found += [(weight if place < 2 else weight - 1.5, pair.label, text) for place, text in enumerate(pair.lines)]
-    found += [(0.0, "", line.text) for line in lines if line.zone is Zone.MAIN and any(map(str.isdigit, line.text))]
+    found += [(0.0, "", line.text) for line in lines if line.zone is Zone.MAIN and line.has_digit]
     return found
 
 

@@ -27,14 +27,20 @@ _PLACEHOLDER_HOST = re.compile(
     r"yourdomain\.\w+|yoursite\.\w+|email\.(?:com|tld)|test\.com|sentry\.\w+)$|wixpress|sentry"
 )
 _PLACEHOLDER_NAME_TEXT = """
-    you your.name yourname name email youremail user username someone jane.doe john.doe johndoe git noreply no-
-    reply donotreply root
+    you your.name yourname name email youremail user username someone jane.doe john.doe johndoe git noreply
+    no-reply donotreply root
 """
 _PLACEHOLDER_NAME = frozenset(_PLACEHOLDER_NAME_TEXT.split())
 _HEXADECIMAL = re.compile(r"^[0-9a-f]{16,}$")
 _SCRIPT_WRITE = re.compile(r"mailto:", re.IGNORECASE)
 _STRING = re.compile(r"'([^'\\\n]{0,200})'|\"([^\"\\\n]{0,200})\"|([A-Za-z_]\w{0,30})|([+=;(),])")
 _MOST_SCRIPT = 3_000
+_COUNTRY_CHARS = 2
+_COMMON_ENDINGS_TEXT = """
+    com org net edu gov info biz int coop museum academy agency care charity community foundation health school scot
+    wales london berlin wien dev app online
+"""
+_COMMON_ENDINGS = frozenset(_COMMON_ENDINGS_TEXT.split())
 _MOST_TEXT = 20_000
 
 
@@ -50,7 +56,14 @@ def places_of_emails(text: str) -> list[tuple[str, int, int]]:
     if _HINT.search(text):
         for pattern in (_BRACKETED, _SPELT):
             found += [(f"{match[1]}@{_DOTS.sub('.', match[2])}", *match.span()) for match in pattern.finditer(text)]
-    return [(email, start, end) for address, start, end in found if (email := usable(address))]
+    kept = [(email, start, end) for address, start, end in found if (email := usable(address))]
+    return [one for one in kept if "@" in text[one[1] : one[2]] or _is_common(one[0])]
+
+
+def _is_common(email: str) -> bool:
+    """Of addresses that are spelt out in words only those count whose ending is one: "meet us at noon dot and"."""
+    ending = email.rpartition(".")[2]
+    return len(ending) == _COUNTRY_CHARS or ending in _COMMON_ENDINGS
 
 
 def without_emails(text: str) -> str:

@@ -260,7 +260,7 @@ def _texts(lines: list[Line], pairs: list[Pair]) -> "list[tuple[float, str]]":
         if pair.zone is Zone.MAIN and _AMOUNT_LABEL.search(pair.label) and not _NOT_AMOUNT_LABEL.search(pair.label):
             label = "minimum " if pair.label.startswith("min") else "maximum " if pair.label.startswith("max") else ""
             found += [(1.2, label + text) for text in pair.lines[:4]]
-    found += [(0.2, line.text) for line in lines if line.zone is Zone.MAIN and any(map(str.isdigit, line.text))]
+    found += [(0.2, line.text) for line in lines if line.zone is Zone.MAIN and line.has_digit]
     return found
 
 

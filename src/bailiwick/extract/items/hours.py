@@ -43,6 +43,8 @@ _SPAN = re.compile(
     rf"tot)\s{{0,2}}{_CLOCK.format('b')}(?![\d€£$%])",
     re.IGNORECASE,
 )
+_SHORT_NAME = 2
+_AFTER_SHORT = re.compile(r"\s{0,2}(?:$|[-–—:.,;/&|(\d]|to\b|bis\b|und\b|and\b|closed|geschlossen)", re.IGNORECASE)
 _CLOSED = re.compile(r"closed|geschlossen|fermé|cerrado|gesloten", re.IGNORECASE)
 _MOST_LINES = 30
 _NOON, _MIDNIGHT = 12, 24
@@ -79,7 +81,7 @@ def find_hours(lines: list[Line]) -> list[Opening]:
 def _read_line(text: str, waiting: list[int]) -> tuple[list[Opening], list[int]]:
     """What a line says, with the days that wait for their times on the next one."""
     spans = [span for match in _SPAN.finditer(text) if (span := _span(match)) is not None]
-    named = [(match.start(), _days(match)) for match in _DAYS.finditer(text) if _is_meant(text, match.start())]
+    named = [(match.start(), _days(match)) for match in _DAYS.finditer(text) if _is_meant(text, match)]
     if not spans:
         is_list = bool(named) and len(text) < 60 and not _CLOSED.search(text) and not re.search(r"\d", text)
         return [], [day for _, days in named for day in days] if is_list else []
@@ -107,9 +109,13 @@ def _in_order(named: "list[tuple[int, list[int]]]", spans: "list[_Span]", closed
     return found
 
 
-def _is_meant(text: str, start: int) -> bool:
-    """A day of the week, not of the calendar: "on Friday 29 January" names no hours."""
-    return re.match(r"\w+,?\s\d{1,2}\.?\s(?!uhr|am|pm)[A-Za-zÀ-ÿ]{3}", text[start:], re.IGNORECASE) is None
+def _is_meant(text: str, match: "re.Match[str]") -> bool:
+    """A day of the week, not of the calendar ("on Friday 29 January"), nor a short word that only looks like one."""
+    if re.match(r"\w+,?\s\d{1,2}\.?\s(?!uhr|am|pm)[A-Za-zÀ-ÿ]{3}", text[match.start() :], re.IGNORECASE):
+        return False
+    if match["group"] or match["to"] or len(match["from"]) > _SHORT_NAME:
+        return True
+    return match["from"][0].isupper() and _AFTER_SHORT.match(text, match.end()) is not None
 
 
 def _days(match: "re.Match[str]") -> list[int]:

@@ -54,6 +54,7 @@ class Line:
     block: int = 0
     """Number of its block: lines that only a <br> parts share it."""
     node: "HtmlElement | None" = None
+    has_digit: bool = False
 
 
 _BLOCKS_TEXT = """
@@ -102,7 +103,7 @@ _NAMES = (
     ),
 )
 _BUTTON = re.compile(r"btn|button|cta\b|knopf")
-_SPACE = re.compile(r"\s+")
+_DIGIT = re.compile(r"\d")
 
 
 class _Reader:
@@ -192,7 +193,7 @@ class _Reader:
             href = node.get("href")
             if href:
                 self._links += 1
-                words = _SPACE.sub(" ", "".join(node.itertext())[:300]).strip()
+                words = " ".join("".join(node.itertext())[:300].split())
                 self._pending.append(Link(words, href[:4_000].strip(), _looks_like_button(node)))
 
     def _end(self, _: "HtmlElement", tag: str) -> None:
@@ -220,7 +221,7 @@ class _Reader:
 
     def _flush(self) -> None:
         if self._parts or self._pending:
-            text = _SPACE.sub(" ", "".join(self._parts)).strip()
+            text = " ".join("".join(self._parts).split())
             if text or self._pending:
                 self._add(text)
         self._parts, self._bold_parts, self._pending = [], [], []
@@ -228,14 +229,14 @@ class _Reader:
 
     def _add(self, text: str) -> None:
         tag, node = self._blocks[-1]
-        lead = _SPACE.sub(" ", "".join(self._bold_parts)).strip()
+        lead = " ".join("".join(self._bold_parts).split()) if self._bold_parts else ""
         level = self._level(tag)
         if not level and lead and lead == text and tag != "td":
             level = 7
         self.lines.append(
             Line(
                 text[:MOST_LINE_CHARS], self._zones[-1], tag, level, lead if lead != text else "",
-                self._pending, self._row, self._cell, self._block, node,
+                self._pending, self._row, self._cell, self._block, node, _DIGIT.search(text) is not None,
             )
         )  # fmt: skip
 

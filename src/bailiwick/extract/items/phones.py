@@ -53,7 +53,7 @@ def phones_in(text: str, country: str | None) -> list[Phone]:
     """The numbers of a text that are meant for calling, and faxes, marked so."""
     text = text[:_MOST_CHARS]
     found: list[Phone] = []
-    if sum(map(str.isdigit, text)) < _LEAST_DIGITS:
+    if not _SHAPE.search(text):
         return found
     days = [(day.start, day.end) for day in days_in(text)]
     for match in _SHAPE.finditer(text):

@@ -168,6 +168,8 @@ class Profile(_Part):
     def mark(self) -> int:
         """64 bits, signed, over all that decides how a page is parsed: it changes when parsing would."""
         deciding = self.model_dump(mode="json", include=_DECIDE_PARSING)
+        if self.model.extract is ModelReading.OFF:
+            del deciding["model"]["extract"]  # so that marks from before there was such a choice still hold
         text = json.dumps(deciding, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 

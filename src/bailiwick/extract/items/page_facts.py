@@ -165,7 +165,8 @@ def find_description(lines: list[Line], heading: str | None) -> tuple[str, float
     """The first paragraph below the heading that is one."""
     at = next((at for at, line in enumerate(lines) if line.text == heading and line.zone is not Zone.NAV), 0)
     for line in lines[at : at + 25]:
-        if line.zone is Zone.MAIN and not line.level and len(line.text) >= 40 and " " in line.text:
+        is_prose = line.zone is Zone.MAIN and not line.level and line.tag not in ("dd", "td", "li")
+        if is_prose and len(line.text) >= 40 and " " in line.text:
             if re.match(r"^(?:published|posted|updated|publié|veröffentlicht|from)\b", line.text, re.IGNORECASE):
                 continue
             return line.text[:_MOST_DESCRIPTION], 0.7

@@ -94,7 +94,8 @@ def _of_page(conn: Connection, app: App, url: str) -> list[FoundItem]:
 
 def _of_domain(conn: Connection, app: App, domain: str | None, *, limit: int, after: int) -> list[FoundItem]:
     domain_id = find_named(conn, domain, app).id if domain else None
-    return item_listing.items(conn, domain_id, ItemKind.CONTACT.value, limit=limit, after=after)
+    kind = ItemKind.CONTACT.value
+    return item_listing.items(conn, domain_id, kind, limit=limit, after=(kind, after))
 
 
 def _row(one: FoundItem) -> Row:

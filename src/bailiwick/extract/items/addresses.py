@@ -196,6 +196,8 @@ def _without_lead(text: str) -> str:
 def _street(parts: list[str]) -> str | None:
     """From the first part that looks like a street on; a name before it is no part of the address."""
     for first, part in enumerate(parts):
-        if _STREET.search(part) and len(part) <= _MOST_PART:
+        following = parts[first + 1] if first + 1 < len(parts) else ""
+        is_name = not re.search(r"\d", part) and re.match(r"\d", following) is not None
+        if _STREET.search(part) and not is_name and len(part) <= _MOST_PART:
             return ", ".join(parts[first:])[:200].strip(" ,")
     return None

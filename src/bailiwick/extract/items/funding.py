@@ -67,7 +67,8 @@ _OPEN = re.compile(
     r"applications are (?:now )?open"
 )
 _ORGANISATION = re.compile(
-    r"^(?:funder|funding organi[sz]ation|funded by|förderstelle|fördergeber|organisme|"
+    r"^(?:funders?|funding (?:organi[sz]ation|body|agency)|agency(?: name)?|awarding (?:body|organi[sz]ation)|"
+    r"sponsor|funded by|förderstelle|fördergeber|organisme|"
     r"financeur|entidad|verstrekker|donor|provider|organi[sz]ation)$"
 )
 _STEMS_TEXT = """
@@ -202,6 +203,7 @@ def _said_status(lines: list[Line]) -> str | None:
 
 
 _LEAST_SCORE = 0.7
+_LOWEST, _HIGHEST = re.compile(r"^min|\bfloor\b"), re.compile(r"^max|\bceiling\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ def _texts(lines: list[Line], pairs: list[Pair]) -> "list[tuple[float, str]]":
     found: list[tuple[float, str]] = []
     for pair in pairs:
         if pair.zone is Zone.MAIN and _AMOUNT_LABEL.search(pair.label) and not _NOT_AMOUNT_LABEL.search(pair.label):
-            label = "minimum " if pair.label.startswith("min") else "maximum " if pair.label.startswith("max") else ""
+            label = "minimum " if _LOWEST.search(pair.label) else "maximum " if _HIGHEST.search(pair.label) else ""
             found += [(1.2, label + text) for text in pair.lines[:4]]
     found += [(0.2, line.text) for line in lines if line.zone is Zone.MAIN and line.has_digit]
     return found

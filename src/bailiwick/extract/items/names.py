@@ -86,8 +86,10 @@ def site_name(source: "Source") -> tuple[str, float] | None:
             votes.add(thing.text("name"), 3)
     votes.add(source.meta.get("og:site_name"), 3)
     parts = title_parts(source)
+    heading = next((line.text for line in source.lines if line.level == 1 and line.zone is Zone.MAIN), None)
     for part in parts[:5]:
-        votes.add(part, 1.2)
+        is_about_page = heading is not None and heading != part and heading.casefold() in part.casefold()
+        votes.add(part, 0.3 if is_about_page else 1.2)
     for text in _brand_texts(source):
         votes.add(text, 1.5)
     for line in source.lines:
@@ -95,7 +97,6 @@ def site_name(source: "Source") -> tuple[str, float] | None:
             _vote_footer(line, votes)
     if not votes.weights:
         return None
-    heading = next((line.text for line in source.lines if line.level == 1 and line.zone is Zone.MAIN), None)
     if heading and len(parts) > 1 and _key(heading) in votes.weights:
         votes.weights[_key(heading)] -= 1
     for key, name in votes.shown.items():

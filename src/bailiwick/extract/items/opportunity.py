@@ -67,12 +67,14 @@ _ORGANISATION = re.compile(
     r"arbeitgeber|employeur|pouvoir adjudicateur|empresa|werkgever|buyer)$"
 )
 _MARK_LABEL = re.compile(
-    r"^(?:salary|wage|hours|contract(?: type)?|location|closing date|closes|reference|vacancy number|commitment|"
-    r"start date|duration|"
-    r"department|job type|age|where|employer|ihre aufgaben|aufgaben|wir bieten|missions?|salaire|tipo de contrato|"
-    r"salario|wat (?:vragen|bieten) wij|"
-    r"vergütung|about you|your role|what you.ll need|requirements|profile|contracting authority|procedure|jury|"
-    r"prizes)\b"
+    r"^(?:salary|wage|hours|contract(?: type)?|location|closing date|closes|reference|vacancy number|"
+    r"(?:time )?commitment|"
+    r"start date|duration|department|job type|age|where|employer|about you|about the (?:role|job)|(?:your|the) role|"
+    r"what you.ll (?:do|need)|requirements|responsibilities|qualifications|profile|benefits|contracting authority|"
+    r"procedure|"
+    r"jury|prizes|interested|(?:ihre|deine) aufgaben|aufgaben|(?:ihr|dein) profil|wir bieten|missions?|"
+    r"profil recherché|"
+    r"salaire|tipo de contrato|salario|funciones|wat (?:vragen|bieten) wij|functie-eisen|vergütung)\b"
 )
 _SHORT = 50
 _STEMS_TEXT = """
@@ -138,9 +140,17 @@ def _is_opportunity(source: Source, heading: str, kind: str | None, values: Valu
         for pair in source.pairs
         if pair.zone is Zone.MAIN and (_MARK_LABEL.match(pair.label) or _PAY_LABEL.match(pair.label))
     )
-    marks = values.has("deadline", "applyUrl", "compensation") + min(2, labels)
-    named = _kind_of(heading + " " + source.facts.path, "") is not None
-    return marks >= (1 if named and kind != "job" else 2 if named else 3)
+    marks = values.has("deadline", "applyUrl", "compensation") + min(2, labels) + _has_apply_button(source)
+    is_named = _kind_of(heading + " " + source.facts.path, "") is not None
+    return marks >= 1 + (kind == "job") + (not is_named)
+
+
+def _has_apply_button(source: Source) -> bool:
+    """A button that opens a form on the page leads nowhere else."""
+    return any(
+        line.tag == "button" and line.text.casefold().startswith(("apply", "bewerben", "postuler"))
+        for line in source.lines
+    )
 
 
 def _is_part(source: Source, part: Part) -> bool:

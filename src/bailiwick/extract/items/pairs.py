@@ -106,8 +106,10 @@ def _below(lines: list[Line], at: int, label: Line, *, is_structural: bool) -> t
             break
         if is_structural and label.tag == "dt" and line.tag == "dt":
             break
-        value.append(line.text)
         links += line.links
+        if value and any(link.is_button and link.text == line.text for link in line.links):
+            continue  # a button below the text is no part of it
+        value.append(line.text)
         chars += len(line.text)
         if chars > _MOST_VALUE_CHARS:
             break

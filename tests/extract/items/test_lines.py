@@ -2,10 +2,13 @@
 
 import pytest
 
+from bailiwick.extract.content import ContentLimits, read_content
 from bailiwick.extract.items.contact import contacts_of
 from bailiwick.extract.items.lines import Zone
 from bailiwick.extract.items.persons import is_name, is_role
-from tests.extract.items.tools import source
+from bailiwick.extract.items.source import Source
+from bailiwick.model.content import Content
+from tests.extract.items.tools import URL, source
 
 PAGE = """
 <header><a href="/">Oak Fund</a><nav><a href="/a">Home</a><a href="/b">Grants</a></nav></header>
@@ -104,3 +107,17 @@ def test_persons_beside_what_reaches_them() -> None:
         ("Al Roe", "Treasurer", "+442079460102"),
         (None, None, "+442079460100"),
     ]
+
+
+def test_contacts_of_a_text_without_markup() -> None:
+    text = "The Oak Fund\n\nProgramme officer: Jo Doe\nTel. +44 20 7946 0101\njo.doe@oakfund.org.uk\n"
+    content = read_content(text.encode(), "text/plain; charset=utf-8", URL, ContentLimits())
+    assert isinstance(content, Content)
+    [item] = contacts_of(Source(URL, "", content)).items
+    wanted = {
+        "email": "jo.doe@oakfund.org.uk",
+        "telephone": "+442079460101",
+        "name": "Jo Doe",
+        "role": "Programme officer",
+    }
+    assert item.data == {"url": URL, **wanted}

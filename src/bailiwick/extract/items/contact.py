@@ -46,8 +46,6 @@ class Found:
 
 def contacts_of(source: Source) -> Gathered:
     """All contacts of a page, each once."""
-    if not source.is_html:
-        return Gathered()
     groups = _groups(source.lines, source.facts.marks)
     for group in groups:
         _read_around(source, group)

@@ -99,7 +99,9 @@ _NAMES = (
     ),
     (
         Zone.HEADER,
-        re.compile(r"(?:^|[\s_-])(?:masthead|site-header|page-header|global-header|topbar|top-strip|hd)(?:$|[\s_-])"),
+        re.compile(
+            r"(?:^|\s)header(?:$|\s)|(?:^|[\s_-])(?:masthead|site-header|page-header|global-header|topbar|top-strip|hd)(?:$|[\s_-])"
+        ),
     ),
 )
 _BUTTON = re.compile(r"btn|button|cta\b|knopf")
@@ -279,6 +281,16 @@ def _looks_like_button(node: "HtmlElement") -> bool:
         node.get("role") == "button"
         or _BUTTON.search((node.get("class") or "")[:_MOST_CLASS_CHARS].lower()) is not None
     )
+
+
+def plain_lines(text: str) -> list[Line]:
+    """Lines of a text without markup: a PDF, plain text."""
+    stripped = (" ".join(line[:MOST_LINE_CHARS].split()) for line in text.split("\n", 20 * MOST_LINES))
+    kept = [line for line in stripped if line][:MOST_LINES]
+    return [
+        Line(line, Zone.MAIN, "p", 0, block=number, has_digit=_DIGIT.search(line) is not None)
+        for number, line in enumerate(kept)
+    ]
 
 
 def read_lines(root: "HtmlElement") -> list[Line]:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from bailiwick.extract.items.lines import Line, read_lines
+from bailiwick.extract.items.lines import Line, plain_lines, read_lines
 from bailiwick.extract.items.page_facts import Facts
 from bailiwick.extract.items.pairs import Pair, read_pairs
 from bailiwick.extract.structured import Thing, read_things
@@ -54,7 +54,7 @@ class Source:
     @cached_property
     def lines(self) -> list[Line]:
         """Its text in reading order, line by line."""
-        return read_lines(self.tree)
+        return read_lines(self.tree) if self.is_html else plain_lines(self.content.text)
 
     @cached_property
     def pairs(self) -> list[Pair]:

@@ -145,6 +145,7 @@ _BY_COLUMN: dict[tuple[str, str], str] = {
     ("image_sightings", "discovery_type"): "(array['discovery', 'refresh'])[1 + n % 2]",
     ("image_fetches", "outcome"): "'stored'",
     ("image_fetches", "next_at"): "null::timestamptz",
+    ("forgotten", "kind"): "(array['email', 'telephone', 'name'])[1 + n % 3]",
     ("pages", "path"): "'/' || n",
     ("pages", "state"): "(array['pending', 'fetched', 'failed'])[1 + n % 3]",
     ("pages", "priority"): "1 + n % 10",

@@ -62,7 +62,10 @@ def test_the_mark_is_stable_signed_and_moves_with_what_decides_parsing() -> None
     assert PLAIN.model_copy(update={"title": "Other", "bands": DEFAULT_BANDS[::-1], "judge_threshold": 0.1}).mark == (
         PLAIN.mark
     )
-    for change in ({"topic": "Dogs"}, {"relevance_threshold": 0.6}, {"keywords": {"cat": 2.0}}, {"markdown": "all"}):
+    for change in (
+        {"topic": "Dogs"}, {"relevance_threshold": 0.6}, {"keywords": {"cat": 2.0}}, {"markdown": "all"},
+        {"model": {"extract": "missing"}},
+    ):  # fmt: skip
         assert Profile.model_validate({**PLAIN.model_dump(), **change}).mark != PLAIN.mark
 
 

@@ -81,7 +81,7 @@ class OpenAIModel:
             ],
             response_format={
                 "type": "json_schema",
-                "json_schema": {"name": "answer", "strict": True, "schema": question.form.model_json_schema()},
+                "json_schema": {"name": "answer", "strict": True, "schema": strict_schema(question.form)},
             },
             max_completion_tokens=question.max_output_tokens,
         )
@@ -103,6 +103,30 @@ class OpenAIModel:
             why = f"the model's server answered {error.status_code}"
             pause = _PAUSE_GONE if error.status_code >= 500 else 0.0
         return ModelReply(ModelOutcome.FAILED, why=why, milliseconds=milliseconds, pause_seconds=pause)
+
+
+_UNHEARD = ("default", "title", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems")
+"""Words of JSON Schema that strict output does not know everywhere. The answer is validated by its form in any case."""
+
+
+def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a form as strict output wants it: every field is there, if only as null, and no other is."""
+    schema = form.model_json_schema()
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            names = part.get("properties")
+            if isinstance(names, dict) and part.get("type") == "object":
+                part["required"], part["additionalProperties"] = list(names), False
+                waiting += names.values()
+            for word in _UNHEARD:
+                part.pop(word, None)
+            waiting += [part[word] for word in ("items", "anyOf", "allOf") if word in part]
+            waiting += list(part.get("$defs", {}).values())
+    return schema
 
 
 class _Message(BaseModel):

@@ -35,6 +35,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "image": ("image:image", "See the images of pages: which are kept, where they are seen, which look alike."),
         "search": ("search:search", "Find pages and items by their words."),
         "item": ("item:item", "See items: products, services, contacts and whatever else pages describe."),
+        "contact": ("contact:contact", "List contacts that pages give, and forget personal data."),
         "export": ("export:export", "Write pages, items, images, products or domains to a file, or to other programs."),
     },
     "Domains": {

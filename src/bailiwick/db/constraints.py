@@ -28,6 +28,7 @@ RULES: dict[str, str] = {
     "image_sightings_type_check": "an image is primary, gallery or thumbnail",
     "images_sha256_check": "a SHA-256 has 32 bytes",
     "images_size_check": "the sizes of an image are never negative",
+    "forgotten_kind_check": "what is forgotten is an email, a telephone or a name",
     "items_confidence_check": "a confidence goes from 0 to 1",
     "items_kind_check": "an item is of one of the kinds in the list",
     "jobs_kind_check": "a job is of kind crawl, or the standing one",

@@ -31,6 +31,8 @@ from bailiwick.registry.workers import WorkerName
 T = TypeVar("T")
 SecondOpinion = Callable[[Claimed, Extracted], Awaitable[Relevance | None]]
 """Somebody else's judgement of a page that the profile wants judged by a model; None: the first one holds."""
+SecondReading = Callable[[Claimed, Extracted], Awaitable[Extracted]]
+"""A relevant page with the items that a model reads out of it, where the profile wants that."""
 
 _ROUNDS = 2
 _PART_PAGES = 8
@@ -54,6 +56,7 @@ class Work:
     marks: Callable[[], dict[str, int]]
     batch_pages: int = 64
     second_opinion: SecondOpinion | None = None
+    second_reading: SecondReading | None = None
     written: Callable[[Written], None] = lambda _: None
     """Told after each write."""
     say: Callable[[str], None] = lambda _: None
@@ -176,6 +179,8 @@ class ParseStage:
         milliseconds = round((time.monotonic() - started) * 1000 / len(part))
         if self._work.second_opinion is not None:
             found = await asyncio.gather(*map(self._judged_again, part, found))
+        if self._work.second_reading is not None:
+            found = await asyncio.gather(*map(self._read_again, part, found))
         return [
             Result(ready.page, self._mark(ready.page), one, milliseconds)
             for ready, one in zip(part, found, strict=True)
@@ -194,6 +199,12 @@ class ParseStage:
             return Extracted(found.content, opinion, images=_no_images(found))
         [again] = await self._work.pool.extract([replace(ready.body, relevance=opinion)])
         return again
+
+    async def _read_again(self, ready: "_Ready", found: Extracted | Unread) -> Extracted | Unread:
+        """By a model, for items; what is known or not relevant is left alone."""
+        if self._work.second_reading is None or isinstance(found, Unread) or found.relevance is None:
+            return found
+        return await self._work.second_reading(ready.page, found) if found.relevance.is_relevant else found
 
     def _body(self, page: Claimed, known: Sequence[bytes]) -> Body | Unread:
         if page.ref is None:

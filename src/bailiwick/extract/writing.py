@@ -5,11 +5,12 @@ A page whose body changed meanwhile is left alone: it waits with its new body al
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
 from bailiwick.db.sql import by_index
+from bailiwick.extract.forgetting import without_forgotten
 from bailiwick.extract.images.writing import ImagesOfPage, WrittenImages, write_images
 from bailiwick.extract.page import Extracted
 from bailiwick.extract.parsers.stats import write_tries
@@ -64,7 +65,7 @@ def write(conn: Connection, results: Sequence[Result]) -> Written:
     """Write all results whose pages still wait with the body that was parsed."""
     by_index(conn)
     held = _hold(conn, results)
-    kept = [result for result in results if result.page.key in held]
+    kept = _without_forgotten(conn, [result for result in results if result.page.key in held])
     snapshots = _write_snapshots(conn, kept)
     # Known content that is gone by now (a purge): the page waits on, and is parsed anew.
     kept = [r for r in kept if r.page.key in snapshots or isinstance(r.found, Unread)]
@@ -80,6 +81,13 @@ def write(conn: Connection, results: Sequence[Result]) -> Written:
     counts = _counted(kept, changed, late=len(results) - len(kept))
     counts.images = images
     return counts
+
+
+def _without_forgotten(conn: Connection, results: Sequence[Result]) -> list[Result]:
+    """What somebody had forgotten stays so, whoever parses it again."""
+    made = [(r, r.found) for r in results if isinstance(r.found, Extracted)]
+    clean = dict(zip((r.page.key for r, _ in made), without_forgotten(conn, [e for _, e in made]), strict=True))
+    return [replace(r, found=clean[r.page.key]) if r.page.key in clean else r for r in results]
 
 
 def _hold(conn: Connection, results: Sequence[Result]) -> set[Key]:

@@ -41,6 +41,15 @@ class ModelUse(StrEnum):
     ALWAYS = "always"
 
 
+class ModelReading(StrEnum):
+    """When a language model reads items out of a relevant page, if one is set up."""
+
+    OFF = "off"
+    MISSING = "missing"
+    """When the rules found no item of a kind, or one that lacks what its kind is about."""
+    ALWAYS = "always"
+
+
 class MarkdownPolicy(StrEnum):
     """Which pages are kept as markdown too."""
 
@@ -100,9 +109,10 @@ class ImagePolicy(_Part):
 
 
 class ModelPolicy(_Part):
-    """When a language model judges relevance, and what it is told beside the topic."""
+    """When a language model judges relevance and reads items, and what it is told beside the topic."""
 
     use: ModelUse = ModelUse.OFF
+    extract: ModelReading = ModelReading.OFF
     margin: Share = 0.2
     """`uncertain`: how far from the threshold a local score may lie to be asked about."""
     instructions: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
@@ -158,6 +168,8 @@ class Profile(_Part):
     def mark(self) -> int:
         """64 bits, signed, over all that decides how a page is parsed: it changes when parsing would."""
         deciding = self.model_dump(mode="json", include=_DECIDE_PARSING)
+        if self.model.extract is ModelReading.OFF:
+            del deciding["model"]["extract"]  # so that marks from before there was such a choice still hold
         text = json.dumps(deciding, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 

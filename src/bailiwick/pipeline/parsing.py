@@ -11,15 +11,17 @@ from typing import TypeAlias
 
 from bailiwick.app import App
 from bailiwick.base.settings import Settings
+from bailiwick.extract.asking import Budget
 from bailiwick.extract.content import ContentLimits
+from bailiwick.extract.items.model_reader import ModelReader
 from bailiwick.extract.page import Extracted
 from bailiwick.extract.parsers.facts import ParserOrder
 from bailiwick.extract.pool import ExtractionPool, PoolLimits
 from bailiwick.extract.queue import Claimed, Taker
-from bailiwick.extract.relevance.model_judge import Budget, ModelJudge
-from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, Work
+from bailiwick.extract.relevance.model_judge import ModelJudge
+from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, SecondReading, Work
 from bailiwick.model.content import Relevance
-from bailiwick.model.profiles import ModelUse
+from bailiwick.model.profiles import ModelReading, ModelUse
 from bailiwick.pipeline.indexing import index_beside
 from bailiwick.pipeline.process import prepare_process, until_orphaned
 from bailiwick.pipeline.tally import Tally
@@ -62,6 +64,7 @@ async def _parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgre
         marks=app.profile_marks,
         batch_pages=settings.parse.batch_pages,
         second_opinion=_second_opinion(app),
+        second_reading=_second_reading(app),
         written=order.tally.add if order.tally is not None else lambda _: None,
         say=app.say,
     )
@@ -118,6 +121,28 @@ def _second_opinion(app: App) -> SecondOpinion | None:
             return await asyncio.to_thread(judges[page.profile].judge, found.content, found.relevance)
 
     return ask
+
+
+def _second_reading(app: App) -> SecondReading | None:
+    """Items by the model that the settings name, for profiles that want them."""
+    model = app.language_model
+    if model is None:
+        return None
+    settings = app.settings.model
+    profiles, budget = app.profiles(), Budget.of(settings)
+    places = asyncio.Semaphore(min(settings.concurrency, _MOST_CALLS))
+    readers: dict[str, ModelReader] = {}
+
+    async def read(page: Claimed, found: Extracted) -> Extracted:
+        profile = profiles.get(page.profile)
+        if profile is None or profile.model.extract is ModelReading.OFF:
+            return found
+        if page.profile not in readers:
+            readers[page.profile] = ModelReader(profile, model, budget, begin=app.database.begin)
+        async with places:
+            return await asyncio.to_thread(readers[page.profile].read, found, page.url)
+
+    return read
 
 
 async def _stop_with_parent(stage: ParseStage, parent: int) -> None:

@@ -31,6 +31,7 @@ from bailiwick.db.tables.crawl import (
 from bailiwick.db.tables.images import image_fetches, image_sightings, images
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.parsers import parser_stats, parser_tries
+from bailiwick.db.tables.privacy import forgotten, forgotten_key
 from bailiwick.db.tables.products import price_history, products
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
 from bailiwick.db.tables.search import search_documents
@@ -44,6 +45,8 @@ __all__ = [
     "events",
     "export_cursors",
     "fetch_log",
+    "forgotten",
+    "forgotten_key",
     "host_gates",
     "image_fetches",
     "image_sightings",

@@ -9,7 +9,12 @@ from functools import cache
 from importlib.util import find_spec
 
 from bailiwick.extract.items.article import article_of
+from bailiwick.extract.items.business import businesses_of
+from bailiwick.extract.items.contact import contacts_of
+from bailiwick.extract.items.funding import funding_of
+from bailiwick.extract.items.opportunity import opportunities_of
 from bailiwick.extract.items.product import products_of
+from bailiwick.extract.items.service import services_of
 from bailiwick.extract.items.source import Source
 from bailiwick.model.items import Gathered, ItemKind
 
@@ -25,7 +30,12 @@ def _articles(source: Source) -> Gathered:
 
 EXTRACTORS: Mapping[ItemKind, Extractor] = {
     ItemKind.ARTICLE: _articles,
+    ItemKind.BUSINESS: businesses_of,
+    ItemKind.CONTACT: contacts_of,
+    ItemKind.FUNDING_PROGRAMME: funding_of,
+    ItemKind.OPPORTUNITY: opportunities_of,
     ItemKind.PRODUCT: products_of,
+    ItemKind.SERVICE: services_of,
 }
 _WITHOUT_EXTRA = frozenset({ItemKind.ARTICLE})
 
@@ -49,4 +59,6 @@ def gather_items(
 @cache
 def is_available() -> bool:
     """Whether the extra `items` is installed."""
-    return all(find_spec(name) is not None for name in ("extruct", "lxml", "price_parser", "zyte_parsers"))
+    return all(
+        find_spec(name) is not None for name in ("extruct", "lxml", "phonenumbers", "price_parser", "zyte_parsers")
+    )

@@ -1,9 +1,13 @@
 """A relevant page as extractors of items see it. Each view of it is made when it is first asked for, and once."""
 
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bailiwick.extract.items.lines import Line, plain_lines, read_lines
+from bailiwick.extract.items.page_facts import Facts
+from bailiwick.extract.items.pairs import Pair, read_pairs
 from bailiwick.extract.structured import Thing, read_things
 from bailiwick.model.content import Content, ContentKind
 
@@ -14,9 +18,12 @@ if TYPE_CHECKING:
 class Source:
     """Of a PDF or a text there is content, and an empty tree."""
 
-    def __init__(self, url: str, html: str, content: Content, markdown: str | None = None) -> None:
-        """`html`: as the page was sent, within the limits; nothing, if it is none."""
+    def __init__(
+        self, url: str, html: str, content: Content, markdown: str | None = None, *, seen_on: date | None = None
+    ) -> None:
+        """`html`: as the page was sent, within the limits; nothing, if it is none. `seen_on`: today, if not told."""
         self.url, self.html, self.content, self.markdown = url, html, content, markdown
+        self.seen_on = seen_on or datetime.now(UTC).date()
 
     @property
     def is_html(self) -> bool:
@@ -43,6 +50,21 @@ class Source:
     def things(self) -> list[Thing]:
         """What its markup describes: JSON-LD, microdata and RDFa, in this order; the outermost ones."""
         return read_things(self.tree, self.html, self.base_url)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Its text in reading order, line by line."""
+        return read_lines(self.tree) if self.is_html else plain_lines(self.content.text)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Labels with what they say."""
+        return read_pairs(self.lines)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What several extractors ask for."""
+        return Facts(self)
 
     @cached_property
     def meta(self) -> dict[str, str]:

@@ -1,0 +1,76 @@
+"""Pages made to keep rules busy: bounded time, no crash, whatever they hold. And what an ordinary page costs."""
+
+import time
+
+import pytest
+
+from bailiwick.extract.items import EXTRACTORS
+from bailiwick.extract.items.source import Source
+from bailiwick.model.items import ItemKind
+from tests.extract.items.tools import source
+from tests.quality.gold import gold_pages, source_of
+
+KINDS = (ItemKind.SERVICE, ItemKind.OPPORTUNITY, ItemKind.BUSINESS, ItemKind.FUNDING_PROGRAMME, ItemKind.CONTACT)
+SECONDS = 3.0
+MEGABYTE = 1_000_000
+WORD = "grant deadline apply by salary volunteer eligibility "
+
+PAGES = {
+    "a megabyte attribute": f'<a href="mailto:{"a" * MEGABYTE}@b.org" class="{"x " * 100_000}">mail</a><p>Grants</p>',
+    "nested divs": "<div>" * 100_000 + "Grants up to £500, apply by 1 May 2027" + "</div>" * 100_000,
+    "a line without end": f"<p>{WORD * 20_000}</p>",
+    "at signs": f"<p>{'a@' * 300_000}</p>",
+    "dots": f"<p>jo@{'a.' * 300_000}</p>",
+    "obfuscation without end": f"<p>{'jo (at) ' * 100_000}</p>",
+    "digits": f"<p>Tel. {'0' * MEGABYTE}</p><p>{'12 ' * 300_000}</p><p>{'(' * 300_000}</p>",
+    "sums": f"<p>{'£1,000 to ' * 100_000}</p>",
+    "days": f"<p>{'1 May 2027 and ' * 60_000}</p>",
+    "hours": f"<p>{'Mo-Fr 9-5, ' * 90_000}</p>",
+    "capitals": f"<p>{'Jo Doe ' * 150_000} jo@oak.org</p>",
+    "headings": "".join(f"<h2>Grant {n}</h2><p>Up to £{n}. Apply by 1 May 2027. For: all</p>" for n in range(8_000)),
+    "links": "".join(f'<a href="/apply/{n}">Apply now</a> ' for n in range(30_000)),
+    "rows": "<table>" + "<tr><td>Deadline</td><td>1 May 2027</td></tr>" * 12_000 + "</table>",
+    "JSON-LD without end": f'<script type="application/ld+json">{"[" * 200_000}</script><p>Grants</p>',
+    "JSON-LD that is none": '<script type="application/ld+json">{"@type": "JobPosting", "title": </script><p>Jobs</p>',
+    "JSON-LD of the wrong types": """<script type="application/ld+json">{"@type": ["JobPosting", 7], "title": {"a": []},
+        "hiringOrganization": 5, "validThrough": [], "baseSalary": {"value": {"value": {}}}, "telephone": {"x": 1},
+        "address": [[[]]], "openingHours": {"@value": 9}, "email": ["@", null]}</script><p>Jobs</p>""",
+    "a script without end": f"<script>document.write('mailto:' + {'a+' * 200_000})</script><p>Grants</p>",
+    "private characters": "<p>Grant\x00s \ud7ff \ufffe \u202e£5\u202c deadline: 1\u00a0May\u00a02027</p>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_in_good_time(name: str) -> None:
+    page = source(
+        f"<main><h1>Grants and jobs</h1><p>Some words to begin with, so that there is a text.</p>{PAGES[name]}</main>"
+    )
+    started = time.perf_counter()
+    for kind in KINDS:
+        for item in EXTRACTORS[kind](page).items:
+            assert item.data["url"] == page.url
+    assert time.perf_counter() - started < SECONDS
+
+
+def test_what_it_costs() -> None:
+    """All five kinds on pages of about 60 KB that are of one of them: gold pages with prose and links around."""
+    prose = (
+        "<p>" + "The choir sings on every Tuesday of the year, come rain or snow, and all are welcome. " * 6 + "</p>"
+    )
+    padding = "".join(f'<div class="teaser"><h3>Story {n}</h3>{prose}<a href="/{n}">more</a></div>' for n in range(90))
+    pages = []
+    for kind in ("service", "opportunity", "business", "funding_programme"):
+        for page in [page for page in gold_pages(kind) if page.items][:8]:
+            read = source_of(page)
+            html = read.html.replace("</body>", f"<section>{padding}</section></body>")
+            assert 50_000 < len(html) < 80_000
+            pages.append(Source(read.url, html, read.content, seen_on=read.seen_on))
+            assert pages[-1].tree is not None
+    started = time.process_time()
+    for one in pages:
+        assert one.things is not None
+        for kind in KINDS:
+            EXTRACTORS[kind](one)
+    each = (time.process_time() - started) / len(pages) * 1000
+    print(f"{each:.1f} ms a page for five kinds")
+    assert each < 20, "it took 9 ms when this was written"

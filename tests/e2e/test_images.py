@@ -15,7 +15,7 @@ from bailiwick.demo.web.answers import Page
 from bailiwick.demo.web.sites import Site, Web
 from tests.crawl.images.pictures import SVG, bomb, picture
 from tests.e2e.conftest import MakeLand
-from tests.e2e.pace import Hold, in_holds, refusals, too_close
+from tests.e2e.pace import Hold, LeaseHistory, in_holds, refusals, too_close
 from tests.e2e.tools import Land
 
 A, CDN, OTHER = "alpha.test", "cdn.test", "other.test"
@@ -137,6 +137,24 @@ def test_never_of_a_domain_that_was_refused(land_of: MakeLand, verb: str) -> Non
     assert {found[f"/{n}.png"] for n in range(3)} == {"host_refused"}
     assert found["/own.png"] == "stored"
     assert land.running.log.entries(CDN) == []
+
+
+def test_a_host_that_is_crawled_itself_is_asked_afterwards(land_of: MakeLand) -> None:
+    """Its lease is somebody's (here: this very process's), so its images wait until that is given back."""
+    land = with_cdn(land_of)
+    pages = [page(f"/p{n}", f'<a href="/p{n + 1}">next</a>') for n in range(8)]
+    for one in (page("/", '<a href="/p0">first</a>'), *pages):
+        land.running.web[CDN].add(one)
+    history = LeaseHistory(land)
+    name = profile(land, f'asset_hosts = ["{CDN}"]')
+    land.crawl(land.name(A), land.name(CDN), "--depth", "all", "--profile", name, delay="0.5", parse=True)
+    found = outcomes(land)
+    assert {found[f"/{n}.png"] for n in range(3)} == {"stored"}
+    assert too_close(land.running.log, {A: 0.5, CDN: 0.5}) == []
+    [tenure] = [t for t in history.tenures() if t.name == land.name(CDN)]
+    images = [entry.at for entry in land.running.log.entries(CDN) if entry.path.endswith(".png")]
+    assert images
+    assert min(images) >= tenure.until - 0.1, "its host was asked while it was another's"
 
 
 def test_robots_of_both_hosts_hold(land_of: MakeLand) -> None:

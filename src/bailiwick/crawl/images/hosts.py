@@ -36,7 +36,7 @@ LONGEST_WAIT_SECONDS = 60.0
 _JITTER_SECONDS = 0.2
 _CONNECTIONS = 3
 """To the database, at once: there are ten for all of the process."""
-BUSY_SECONDS = 60.0
+BUSY_SECONDS = 15.0
 """The host is another's, or has much to do for us already: so long until its image is looked at again."""
 
 

@@ -59,6 +59,18 @@ def test_a_parser_takes_the_place_of_the_generic_extractor(tmp_path: Path) -> No
     assert other.items[0].data["name"] == "Stool by markup"
 
 
+def test_a_page_that_has_a_parser_is_relevant(tmp_path: Path) -> None:
+    """By the profile `products` its words are not enough: there is no price with a sign, no button, no markup."""
+    urls = ("https://shop.example/dp/1", "https://other.example/dp/1")
+    one, other = (Body(page(), "text/html", url, "products") for url in urls)
+    [read, left] = extract(write(tmp_path / "parsers", shop=GOOD), one, other)
+    assert read.relevance is not None
+    assert (read.relevance.is_relevant, len(read.items)) == (True, 1)
+    assert read.relevance.reason.startswith("a site parser reads it; ")
+    assert left.relevance is not None
+    assert (left.relevance.is_relevant, left.items) == (False, [])
+
+
 def test_kinds_that_are_not_wanted_are_not_parsed(tmp_path: Path) -> None:
     [found] = extract(write(tmp_path / "parsers", shop=GOOD), body(page(), kinds=(ItemKind.ARTICLE,)))
     assert (found.items, found.tries) == ([], [])

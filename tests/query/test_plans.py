@@ -37,19 +37,36 @@ select id, domain_id, path_hash, 'product', 0, '{}', 1, 'x', 1, 'c' from page_sn
 insert into search_documents (domain_id, path_hash, kind, position, snapshot_id, title, is_relevant, at, terms)
 select domain_id, path_hash, 'page', 0, id, 't', true, now(),
        to_tsvector('english', 'everywhere w' || id % 100 || ' u' || id)
-       || array_to_tsvector(array[chr(1) || 'd' || domain_id, chr(1) || 'kpage']) from page_snapshots
+       || array_to_tsvector(array[chr(1) || 'd' || domain_id, chr(1) || 'kpage']) from page_snapshots;
+insert into search_documents (domain_id, path_hash, kind, position, snapshot_id, title, is_relevant, at, terms, price,
+    currency, availability, brand, category)
+select domain_id, path_hash, 'product', 0, snapshot_id, 't', true, now(), '', id % 1000, 'EUR',
+       case when id % 9 > 0 then 'in_stock' else 'out_of_stock' end, 'B' || id % 700, 'C' || id % 90 from items;
+insert into products (domain_id, path_hash, position, item_id, product_name, confidence, parser, parser_version,
+    content_hash)
+select domain_id, path_hash, 0, id, 't', 1, 'x', 1, 'c' from items
 """
-TABLES = "domains, pages, page_snapshots, page_parses, items, search_documents"
+TABLES = "domains, pages, page_snapshots, page_parses, items, products, search_documents"
+_OFFER = {"low": 10, "high": 100, "limit": 1001}
+_PRICED = "price >= %(low)s::numeric and price <= %(high)s::numeric"
+_LISTED: dict[str, tuple[str, dict[str, Any]]] = {
+    "in stock": (f"{_PRICED} and availability = 'in_stock'", {}),
+    "any": (_PRICED, {}),
+    "brand": (f"lower(brand) = any(%(brands)s::text[]) and {_PRICED}", {"brands": ["b7"]}),
+    "category": (f"lower(category) = any(%(categories)s::text[]) and {_PRICED}", {"categories": ["c7"]}),
+    "domain": (f"domain_id = any(%(domains)s::bigint[]) and {_PRICED}", {"domains": [7]}),
+}
 _KEYS = {"domain_ids": list(range(1, 201)), "path_hashes": [n * 7919 for n in range(1, 201)]}
 _WALK = {"domain_id": 5, "path_hash": 0, "last": 2**62, "limit": 500}
 _EXPORT = {**_KEYS, "item_kinds": [], "only_relevant": False, "since": None}
+_ANY = {"since": None, "low": None, "high": None}
 _HIT = {
     "config": "english", "words": "'everywher'", "chars": 20_000, "marks": "", "options": "",
     "domain_ids": [1, 2], "path_hashes": [1, 2], "kinds": ["page", "page"], "positions": [0, 0],
 }  # fmt: skip
 ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{
-        f"matches, {what}": (INDEX["by_index"], INDEX["matches"], {"query": query, "since": None, "limit": 1001})
+        f"matches, {what}": (INDEX["by_index"], INDEX["matches"], {"query": query, "limit": 1001, **_ANY})
         for what, query in {
             "everywhere": "'everywher'",
             "everywhere in a small domain": "'everywher' & '\x01d7'",
@@ -57,6 +74,10 @@ ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
             "one in a hundred": "'w17'",
             "once": "'u4711' & '\x01d1'",
         }.items()
+    },
+    **{
+        f"listed, {what}": (INDEX["by_index"], INDEX["listed"].replace("CONDITIONS", asked), {**_OFFER, **values})
+        for what, (asked, values) in _LISTED.items()
     },
     "ranked": (INDEX["by_index"], INDEX["ranked"], {"words": "'everywher'", "places": ["(1,1)", "(7,2)"]}),
     "hits": (INDEX["by_index"], INDEX["hits"], _HIT),
@@ -68,7 +89,7 @@ ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{name: (BY_INDEX, QUERY[name], _WALK) for name in ("parsed_after", "fetched_after", "domains_after")},
     **{
         name: (BY_INDEX, QUERY[name], _EXPORT)
-        for name in ("export_pages", "export_bodies", "export_items", "export_domains")
+        for name in ("export_pages", "export_bodies", "export_items", "export_products", "export_domains")
     },
     "pages_now": (BY_INDEX, QUERY["pages_now"], _KEYS),
     "items_now": (BY_INDEX, QUERY["items_now"], {"snapshot_ids": list(range(100))}),
@@ -123,7 +144,7 @@ def _nodes(plan: dict[str, Any]) -> Iterator[Node]:
 
 
 def test_no_table_is_read_as_a_whole(plans: dict[str, list[Node]]) -> None:
-    big = re.compile(r"(pages_\w+|page_snapshots|page_parses|items|search_documents|domains)")
+    big = re.compile(r"(pages_\w+|page_snapshots|page_parses|items|products|search_documents|domains)")
     for name, nodes in plans.items():
         whole = [n for n in nodes if big.fullmatch(n.table) and (n.kind == "Seq Scan" or not n.condition)]
         assert whole == [], name
@@ -132,6 +153,12 @@ def test_no_table_is_read_as_a_whole(plans: dict[str, list[Node]]) -> None:
 def test_every_question_is_answered_by_the_index_of_words(plans: dict[str, list[Node]]) -> None:
     for name in [name for name in plans if name.startswith("matches")]:
         assert [node.index for node in plans[name] if node.index] == ["search_documents_terms_idx"], name
+
+
+def test_products_are_listed_by_the_index_for_what_is_asked(plans: dict[str, list[Node]]) -> None:
+    wanted = {"in stock": "in_stock", "any": "price", "brand": "brand", "category": "category", "domain": "shop"}
+    for what, index in wanted.items():
+        assert [node.index for node in plans[f"listed, {what}"]] == [f"search_documents_{index}_idx"], what
 
 
 def test_ranking_goes_to_the_rows_directly(plans: dict[str, list[Node]]) -> None:

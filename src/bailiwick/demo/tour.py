@@ -27,6 +27,7 @@ _UNDECIDED = "town.example"
 _FOUNDATION = "foundation.example"
 """Crawled for its funding programmes, by a profile of its own."""
 _SHOP = "shop.example"
+"""Crawled for its products and their pictures."""
 _PARSER = "shop_example.py"
 
 
@@ -38,7 +39,7 @@ def run_tour(directory: Path, echo: Echo) -> None:
 
 def _tour(directory: Path, echo: Echo, running: Running) -> None:
     undecided = running.name(_UNDECIDED)
-    names = [running.name(host) for host in running.web.hosts if host not in (_UNDECIDED, _FOUNDATION)]
+    names = [running.name(host) for host in running.web.hosts if host not in (_UNDECIDED, _FOUNDATION, _SHOP)]
     seeds = directory / "seeds.txt"
     seeds.write_text("# the sample web\n" + "".join(f"{name}\n" for name in names))
     local = ("--resolve", running.resolve)
@@ -50,6 +51,8 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "settings", "set", "crawl.contact", "you@example.org", makes=True)
     _put_parser(directory)
     _step(directory, echo, "crawl", running.name(_FOUNDATION), "--profile", "funding", "--delay", "0.05", *local,
+          live=True)  # fmt: skip
+    _step(directory, echo, "crawl", running.name(_SHOP), "--profile", "products", "--delay", "0.05", *local,
           live=True)  # fmt: skip
     echo("# A whole list, with a kill -9 in the middle of it. A small parent starts the engine again; nothing is lost.")
     _killed_crawl(directory, echo, "crawl", "seeds.txt", "--max-pages", "0", "--delay", "0.05", *local)
@@ -92,11 +95,14 @@ def _items(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "parser", "list")
     _step(directory, echo, "parser", "test", f"http://{shop}/dp/CK0KETTLE2", *local)
     _step(directory, echo, "search", "--kind", "product", "--price", "10..60", "--in-stock", "--facets", "--limit", "4")
+    _step(directory, echo, "image", "list", "--domain", shop, "--limit", "4")
     _step(directory, echo, "search", "books", "OR", "room", "--kind", "service", "--limit", "4")
     echo("# A profile says what is looked for. The first crawl had one for funding programmes; one of them is a PDF.")
     _step(directory, echo, "profile", "list")
     _step(directory, echo, "search", "grant", "--kind", "funding_programme", "--limit", "4")
     _step(directory, echo, "export", "items", "-o", "items.jsonl")
+    _step(directory, echo, "export", "products", "-o", "products.csv")
+    _step(directory, echo, "export", "images", "-o", "images.jsonl")
 
 
 def _step(directory: Path, echo: Echo, *arguments: str, live: bool = False, makes: bool = False) -> None:

@@ -53,6 +53,10 @@ class Extracted:
     """Where the profile wants images; those of known content too, which is cheap: others may have been there since."""
 
 
+_READ = 0.9
+"""How relevant a page is that has a site parser."""
+
+
 class PageExtractor:
     """Extracts pages for any number of profiles; what a profile needs is loaded once."""
 
@@ -71,7 +75,7 @@ class PageExtractor:
         profile, judge = self._profile(body.profile)
         if content.content_hash in body.known:
             return Extracted(content, None, images=_images(profile, opened, body.url))
-        relevance = body.relevance or judge(Subject.of(content, body.url))
+        relevance = body.relevance or self._judged(profile, judge, body, content)
         images = _images(profile, opened, body.url, is_relevant=relevance.is_relevant)
         found = Extracted(content, relevance, images=images)
         if relevance.is_relevant or profile.markdown is MarkdownPolicy.ALL:
@@ -81,6 +85,14 @@ class PageExtractor:
             gathered = self._gather(profile, body, Source(body.url, html, content, found.markdown))
             found = replace(found, items=gathered.items, rejects=gathered.rejects, tries=gathered.tries)
         return found
+
+    def _judged(self, profile: Profile, judge: LocalJudge, body: Body, content: Content) -> Relevance:
+        """By its words; but who writes a parser for a page wants it."""
+        relevance = judge(Subject.of(content, body.url))
+        if relevance.is_relevant or self._parsers is None or not self._parsers.reads(body.url, profile.extractors):
+            return relevance
+        reason = f"a site parser reads it; {relevance.reason}"
+        return replace(relevance, score=max(relevance.score, _READ), is_relevant=True, reason=reason)
 
     def _gather(self, profile: Profile, body: Body, source: Source) -> Gathered:
         wanted = profile.extractors if body.kinds is None else body.kinds

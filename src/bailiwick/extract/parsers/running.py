@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -41,6 +41,10 @@ class SiteParsers:
         found.tries.append(ParserTry(facts.name, facts.version, kind, outcome, why and why[:_WHY_CHARS]))
         self._announce(found.tries[-1])
         return found
+
+    def reads(self, url: str, kinds: Collection[ItemKind]) -> bool:
+        """Whether there is a parser for the page that gives one of these kinds."""
+        return any(self._parser(kind, url) is not None for kind in kinds)
 
     def _parser(self, kind: ItemKind, url: str) -> "Parser | None":
         """A pattern is about hosts: a port in an address matters only to a pattern that has one."""

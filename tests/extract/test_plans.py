@@ -15,7 +15,8 @@ from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
 BIG = re.compile(
-    r"(pages|parse_queue)(_\w+)?|page_parses|page_snapshots|snapshot_history|items|domains|job_domains|parser_\w+"
+    r"(pages|parse_queue)(_\w+)?|page_parses|page_snapshots|snapshot_history|items|item_rejects|products|price_history|domains|job_domains|"
+    r"parser_\w+"
 )
 _FILL = (
     """
@@ -45,6 +46,15 @@ _FILL = (
                        extractor_version, content_hash)
     select id, domain_id, path_hash, 'article', 0, '{}', 0.5, 'article', 1, content_hash from page_snapshots
     where id % 2 = 0""",
+    """
+    insert into item_rejects (snapshot_id, domain_id, path_hash, kind, position, value, reason, extractor,
+                              extractor_version)
+    select id, domain_id, path_hash, 'product', 0, 'v', 'why', 'product', 1 from page_snapshots where id % 3 = 0""",
+    """
+    insert into products (domain_id, path_hash, position, item_id, product_name, confidence, parser, parser_version,
+                          content_hash)
+    select domain_id, path_hash, 0, id, 'P', 0.5, 'product', 1, content_hash from items""",
+    "insert into price_history (product_id, price) select id, 1 from products",
     "insert into packs (machine, file) values ('here', '1.pack')",
     """
     insert into parse_queue (domain_id, path_hash, body_hash, queued_at)
@@ -64,10 +74,11 @@ _FILL = (
     where d.id % 41 = j.id % 41 or j.name = 'job 1'""",
 )
 TABLES = "domains, pages, page_snapshots, page_parses, snapshot_history, items, packs, parse_queue, jobs, job_domains, "
-TABLES += "parser_tries, parser_stats"
+TABLES += "parser_tries, parser_stats, item_rejects, products, price_history"
 SQL = {**PAGES_SQL, **PARSERS_SQL}
 BY_INDEX = {"claim", "known_contents", "hold", "touch_snapshots", "add_history", "drop_items", "done", "write_tries",
-            "drop_tries", "count_tries"}  # fmt: skip
+            "drop_tries", "count_tries", "items_after", "items_of_domain_after", "rejects_after",
+            "rejects_of_domain_after", "project_products", "drop_rejects"}  # fmt: skip
 
 
 def _parameters() -> dict[str, dict[str, Any]]:
@@ -75,6 +86,7 @@ def _parameters() -> dict[str, dict[str, Any]]:
     hashes = [b"x"] * 64
     one = {"domain_id": 40, "after_domain": 40, "after_path": 0, "limit": 50}
     numbers = {"snapshot_id": list(range(64)), "kind": ["article"] * 64, "position": [0] * 64}
+    listed = {"after_kind": "article", "after_id": 7, "last_kind": "~", "limit": 50}
     return {
         "claim": {"jobs": None, "machine": "here", "limit": 64, "worker": "w", "seconds": 300.0,
                   "parser_marks": '{"site7.org": 7}'},
@@ -84,6 +96,14 @@ def _parameters() -> dict[str, dict[str, Any]]:
         "add_history": keys | {"snapshot_id": list(range(64))},
         "drop_items": numbers | {"snapshots": list(range(64))},
         "done": keys,
+        "project_products": keys | {"snapshot_id": list(range(64))},
+        "drop_rejects": {"snapshots": list(range(64))},
+        "items_after": listed,
+        "items_of_domain_after": listed | {"domain_id": 40},
+        "items_of_page": {"domain_id": 40, "path_hash": 7},
+        "prices_of_page": {"domain_id": 40, "path_hash": 7, "limit": 50},
+        "rejects_after": {"after": 7, "limit": 50},
+        "rejects_of_domain_after": {"domain_id": 40, "after": 7, "limit": 50},
         "changes": {"before": 2**62, "domain_id": 40, "path_hash": None, "since": None, "only_relevant": False,
                     "limit": 50},
         "page_history": {"domain_id": 40, "path_hash": 7, "before": 2**62, "limit": 50},

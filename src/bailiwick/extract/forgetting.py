@@ -106,9 +106,9 @@ def _page_without(found: Extracted, is_forgotten: IsForgotten) -> Extracted:
 
 def _item_without(item: Item, is_forgotten: IsForgotten) -> Item | None:
     """A contact of somebody forgotten is none; out of other items the value is taken, if they hold without it."""
-    if not any(is_forgotten(value) for value in personal_in(item.data)):
-        return item
     data = without(item.data, is_forgotten)
+    if data == item.data:
+        return item
     if item.kind is ItemKind.CONTACT or not isinstance(data, dict):
         return None
     try:

@@ -18,6 +18,8 @@ _NUMBER = re.compile(r"^\+?[\d\s()./-]{7,30}$")
 _NUMBERS = re.compile(r"(?<![\w.])(?:\+|\()?\d[\d\s()./-]{5,22}\d(?!\w)")
 _WORD = re.compile(r"[^\W\d_](?:[\w'\u2019.-]*\w)?")
 _MOST_NAME_WORDS = 4
+_MOST_NAME_TEXT = 2_000
+"""How far into a text names are guessed: each two to four words in a row may be one, and each guess is hashed."""
 _MOST_TYPED, _MOST_TYPED_WORDS = 100, 6
 
 
@@ -83,7 +85,7 @@ def _in_text(text: str) -> Iterator[Personal]:
     for match in _NUMBERS.finditer(text):
         if number := _number(match[0]):
             yield number
-    for start, end in _names(text):
+    for start, end in _names(text[:_MOST_NAME_TEXT]):
         yield _name(text[start:end])
 
 

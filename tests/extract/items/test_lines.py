@@ -121,3 +121,13 @@ def test_contacts_of_a_text_without_markup() -> None:
         "role": "Programme officer",
     }
     assert item.data == {"url": URL, **wanted}
+
+
+def test_a_page_without_head_and_body() -> None:
+    """The parser lays what it does not know into the head."""
+    html = f"<title>Team</title>{CARDS}<p>{'So many words that there is a text. ' * 5}</p>"
+    content = read_content(html.encode(), "text/html; charset=utf-8", URL, ContentLimits())
+    assert isinstance(content, Content)
+    page = Source(URL, html, content)
+    assert "Team" not in [line.text for line in page.lines]
+    assert len(contacts_of(page).items) == 3

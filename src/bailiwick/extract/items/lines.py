@@ -64,7 +64,7 @@ _BLOCKS_TEXT = """
 """
 _BLOCKS = frozenset(_BLOCKS_TEXT.split())
 _SKIPPED_TEXT = """
-    script style template svg iframe object canvas head math select option video audio
+    script style title template svg iframe object canvas math select option video audio
 """
 _SKIPPED = frozenset(_SKIPPED_TEXT.split())
 _HEADINGS = {f"h{n}": n for n in range(1, 7)} | dict.fromkeys(("dt", "th", "summary", "legend", "caption"), 7)

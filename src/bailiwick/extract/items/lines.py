@@ -70,7 +70,8 @@ _SKIPPED = frozenset(_SKIPPED_TEXT.split())
 _HEADINGS = {f"h{n}": n for n in range(1, 7)} | dict.fromkeys(("dt", "th", "summary", "legend", "caption"), 7)
 _BOXES = frozenset(("a", "label", "span"))
 _BOLD = frozenset(("b", "strong", "big"))
-_BY_TAG = {"nav": Zone.NAV, "footer": Zone.FOOTER, "aside": Zone.ASIDE, "header": Zone.HEADER}
+_BY_TAG = {"nav": Zone.NAV, "footer": Zone.FOOTER, "aside": Zone.ASIDE, "header": Zone.HEADER, "toolbar": Zone.NAV}
+"""Also of elements of a site's own: <app-footer>."""
 _BY_ROLE = {
     "navigation": Zone.NAV,
     "contentinfo": Zone.FOOTER,
@@ -176,7 +177,7 @@ class _Reader:
     def _start(self, node: "HtmlElement", tag: str) -> None:
         if tag in _BOXES and self._is_beside_another(node):
             self._flush()
-        if tag in _BLOCKS:
+        if tag in _BLOCKS or "-" in tag:
             self._flush()
             self._block += 1
             self._zones.append(self._zone(node, tag))
@@ -199,7 +200,7 @@ class _Reader:
                 self._pending.append(Link(words, href[:4_000].strip(), _looks_like_button(node)))
 
     def _end(self, _: "HtmlElement", tag: str) -> None:
-        if tag in _BLOCKS:
+        if tag in _BLOCKS or "-" in tag:
             self._flush()
             if len(self._blocks) > 1:
                 self._zones.pop()
@@ -260,7 +261,7 @@ class _Reader:
             return around
         if around in (Zone.FOOTER, Zone.NAV, Zone.ASIDE):
             return around
-        zone = _BY_TAG.get(tag) or _BY_ROLE.get(node.get("role") or "")
+        zone = _BY_TAG.get(tag.rpartition("-")[2]) or _BY_ROLE.get(node.get("role") or "")
         if zone is None:
             names = f"{node.get('class') or ''} {node.get('id') or ''}"[:_MOST_CLASS_CHARS]
             if len(names) > 1:

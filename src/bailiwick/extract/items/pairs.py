@@ -62,7 +62,8 @@ def _pairs_at(lines: list[Line], at: int, line: Line) -> Iterable[Pair]:
         yield beside
         return
     is_structural = line.level > 0
-    if is_structural or (len(text.split()) <= _SHORT_WORDS and text[-1] not in ".!,;"):
+    is_only_link = any(link.text == text and not link.is_button for link in line.links)
+    if is_structural or (not is_only_link and len(text.split()) <= _SHORT_WORDS and text[-1] not in ".!,;"):
         value, links, end = _below(lines, at, line, is_structural=is_structural)
         if value:
             yield Pair(_label(text), value, line.zone, at, end, is_structural, links)

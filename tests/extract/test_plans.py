@@ -15,8 +15,8 @@ from tests.servers import TestServers, available_kinds
 
 pytestmark = pytest.mark.slow
 BIG = re.compile(
-    r"(pages|parse_queue)(_\w+)?|page_parses|page_snapshots|snapshot_history|items|item_rejects|products|price_history|domains|job_domains|"
-    r"parser_\w+"
+    r"(pages|parse_queue)(_\w+)?|page_parses|page_snapshots|snapshot_history|items|item_rejects|products|price_history|"
+    r"domains|job_domains|parser_\w+"
 )
 _FILL = (
     """

@@ -103,7 +103,7 @@ class App:
         """Where images are kept: files in the project's directory."""
         from bailiwick.store.images import ImageFiles
 
-        return ImageFiles(self.place.data / "images")
+        return ImageFiles(self.place.data / "images", copies=self.place.data / "cache" / "images")
 
     @cached_property
     def search_index(self) -> SearchIndex:
@@ -127,6 +127,12 @@ class App:
     def profile_marks(self) -> dict[str, int]:
         """What tells a profile from what it was, by name."""
         return {name: profile.mark for name, profile in self.profiles().items()}
+
+    def image_profiles(self) -> list[str]:
+        """Profiles that fetch images, if the library that reads them is here."""
+        from bailiwick.crawl.images.reader import is_available
+
+        return [name for name, profile in self.profiles().items() if profile.images.download] if is_available() else []
 
     @cached_property
     def site_parsers(self) -> Survey:

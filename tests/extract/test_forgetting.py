@@ -161,3 +161,39 @@ def test_only_admins(database: Database) -> None:
 def test_what_is_nobody(given: str) -> None:
     with pytest.raises(UsageError):
         understood([given])
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("+4930123456", "Ring 030 / 12 34 56 before noon."),
+        ("jo@oak.org", "Write to jo (at) oak (dot) org, please."),
+        ("Jo Strauß", "Ask Jo Strauß."),
+        ("john.doe@oak.org", "Write to john.doe@oak.org."),
+    ],
+)
+def test_values_are_found_as_people_write_them(database: Database, shelf: Shelved, given: str, written: str) -> None:
+    shelf.put("/choir", b"x")
+    item = Item(ItemKind.SERVICE, 0, {"url": URL, "name": "Choir", "description": written}, 0.9, "service", 1)
+    number = contact({**AL, "telephone": "+4930123456"}, 1)
+    parsed(database, {"/choir": found("words", items=[item, number])})
+    with database.begin() as conn:
+        done = preview(conn, understood([given]))
+    assert done.items_changed == (0 if given.startswith("+") else 1)
+    assert done.items_removed == (1 if given.startswith("+") else 0)
+
+
+@pytest.mark.parametrize("given", ["0-000-000", "0 000 001", "00000000000"])
+def test_a_number_of_zeros_means_nobody(given: str) -> None:
+    with pytest.raises(UsageError):
+        understood([given])
+
+
+def test_numbers_of_pages_in_messages_are_none_of_a_person(database: Database, shelf: Shelved) -> None:
+    shelf.put("/team", b"x")
+    parsed(database, {"/team": found("words", items=[contact({**JO, "telephone": "+4930123456"})])})
+    with database.begin() as conn:
+        conn.execute(text("update outbox set payload = jsonb_build_object('path_hash', 4930123456, 'snapshot', 1)"))
+    forgotten(database, "+4930123456")
+    with database.read() as conn:
+        assert rows(conn, "select distinct payload ->> 'path_hash' from outbox") == [("4930123456",)]

@@ -12,16 +12,18 @@ import pytest
 import zyte_common_items
 from pydantic import JsonValue
 
+from bailiwick.crawl.flush import SQL as CRAWL_SQL
 from bailiwick.db.engine import Database
 from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
 from bailiwick.extract.items.checked import Maker, checked
 from bailiwick.extract.items.product import products_of
 from bailiwick.extract.items.source import Source
-from bailiwick.model.content import Content
+from bailiwick.model.content import Content, ParseOutcome
 from bailiwick.model.currencies import currency_of
 from bailiwick.model.items import Gathered, Item, ItemKind, Reject
 from bailiwick.model.schemas import SCHEMAS
-from tests.extract.tools import Shelved, found, parsed, rows, shelved
+from tests.crawl.desk_tools import hash_of
+from tests.extract.tools import Shelved, found, parsed, rows, shelved, unread
 
 URL = "https://shop.example/kettle-4711"
 PROSE = "<p>" + "A kettle boils water, and this one does it in two minutes. " * 5 + "</p>"
@@ -224,7 +226,11 @@ def test_hostile_markup() -> None:
         "[" * 99_999,
         circular,
     ]
-    for script in scripts:
+    called = '{"@id": "#a", "@type": "Product", "name": {"@id": "#a"}, "offers": {"@id": "#a"}}'
+    rated = '{"@type": "Product", "name": "x", "aggregateRating": {"ratingValue": 4, "reviewCount": "%s"}}' % (
+        "9" * 400
+    )
+    for script in (*scripts, called, rated):
         gather(f'<script type="application/ld+json">{script}</script><h1>Kettle</h1>{PROSE}')
     assert data(f'<script type="application/ld+json">{circular}</script><h1>Kettle</h1>{PROSE}')["price"] == "5"
     nested = "<div itemscope itemtype='http://schema.org/Product' itemprop='isRelatedTo'>" * 800 + "</div>" * 800
@@ -279,8 +285,24 @@ def test_products_follow_their_pages(pages: Shelved) -> None:
     assert moved[0] == moved[1] < moved[2] < moved[3] == moved[4] < moved[5]
 
 
+def test_what_cannot_be_fetched_or_read_any_more_is_not_sold(pages: Shelved) -> None:
+    pages.put("/kettle", b"1")
+    parsed(pages.database, {"/kettle": found("one", items=[product(price="10")])})
+    pages.put("/kettle", b"2")
+    parsed(pages.database, {"/kettle": unread(ParseOutcome.EMPTY)})
+    with pages.database.read() as conn:
+        assert rows(conn, "select gone_at is not null from products") == [(True,)]
+    pages.put("/kettle", b"1")
+    parsed(pages.database, {"/kettle": found("one", items=[product(price="10")])})
+    key = {"domain_id": [pages.domain_id], "path_hash": [hash_of("/kettle")]}
+    for name, is_gone in (("end_products", True), ("revive_products", False)):
+        with pages.database.begin() as conn:
+            conn.exec_driver_sql(CRAWL_SQL[name], key)
+            assert rows(conn, "select gone_at is not null from products") == [(is_gone,)]
+
+
 def test_rejects_are_kept_with_their_snapshot_and_replaced(pages: Shelved) -> None:
-    reject = Reject(ItemKind.PRODUCT, 0, "price", "free\x00", "is no amount", "product", 1)
+    reject = Reject(ItemKind.PRODUCT, 0, "price\x00", "free\x00", "is no amount", "product", 1)
     for body, rejects in ((b"1", [reject, reject]), (b"2", [reject])):
         pages.put("/a", body)
         one = found("same", items=[product()])
@@ -288,6 +310,6 @@ def test_rejects_are_kept_with_their_snapshot_and_replaced(pages: Shelved) -> No
         parsed(pages.database, {"/a": one})
     with pages.database.read() as conn:
         assert rows(conn, "select kind, field, value, reason from item_rejects") == [
-            ("product", "price", "free ", "is no amount")
+            ("product", "price ", "free ", "is no amount")
         ]
         assert rows(conn, "select fields from items") == [({"name": 0.9},)]

@@ -99,6 +99,7 @@ def _write_results(conn: Connection, batches: Sequence[Batch]) -> None:
     if all_results:
         conn.exec_driver_sql(SQL["write_pages"], _page_columns(all_results, now))
         conn.exec_driver_sql(SQL["add_log"], _log_columns(all_results, now))
+    _follow_products(conn, all_results)
     waiting = [(b, r) for b, r in all_results if r.waits_for_parsing]
     if waiting:
         conn.exec_driver_sql(
@@ -131,6 +132,16 @@ def _write_results(conn: Connection, batches: Sequence[Batch]) -> None:
         conn.exec_driver_sql(
             SQL["learn_origin"], {"domain_id": list(learned), "base_url": [learned[key] for key in learned]}
         )
+
+
+def _follow_products(conn: Connection, rows: Sequence[tuple[Batch, PageResult]]) -> None:
+    """What a page sold is gone with it, and there again when the page is back as it was."""
+    gone = [(b, r) for b, r in rows if r.becomes_failed and r.page.body_hash is not None]
+    back = [(b, r) for b, r in rows if r.recovers and r.effect is Effect.SAME]
+    for name, moved in (("end_products", gone), ("revive_products", back)):
+        if moved:
+            keys = {"domain_id": [b.domain_id for b, _ in moved], "path_hash": [r.page.path_hash for _, r in moved]}
+            conn.exec_driver_sql(SQL[name], keys)
 
 
 def _page_columns(rows: Sequence[tuple[Batch, PageResult]], now: float) -> dict[str, object]:

@@ -47,6 +47,18 @@ from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[], %(effect)b::text[]
           last_modified, content_type, is_noindex, canonical, body_hash, text_hash, pack_id, pack_offset, pack_length)
 where p.domain_id = u.domain_id and p.path_hash = u.path_hash
 
+-- name: end_products
+update products as t set gone_at = bailiwick_now()
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[]) as n(d, p)
+where t.domain_id = n.d and t.path_hash = n.p and t.gone_at is null
+
+-- name: revive_products
+update products as t set gone_at = null
+from unnest(%(domain_id)s::bigint[], %(path_hash)s::bigint[]) as n(d, p)
+join page_parses as c on c.domain_id = n.d and c.path_hash = n.p
+where t.domain_id = n.d and t.path_hash = n.p and t.gone_at is not null
+  and exists (select 1 from items as i where i.id = t.item_id and i.snapshot_id = c.snapshot_id)
+
 -- name: add_pages
 -- New links, sorted so that neighbours in the index are written together. A shorter way to a waiting page counts.
 with added as (

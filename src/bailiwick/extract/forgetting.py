@@ -5,6 +5,7 @@ guessed off a list of hashes alone, not from somebody who holds the whole databa
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,6 +24,8 @@ from bailiwick.model.search import PageKey
 from bailiwick.registry.permission import ADMINS, require
 
 _CHUNK = 500
+_LOCK = 0x466F7267
+"""Held by all who write items, and alone by whoever forgets."""
 _FIRST_KEY = select(forgotten_key.c.key).order_by(forgotten_key.c.id).limit(1)
 _MOST_VALUES = 100
 
@@ -71,6 +74,8 @@ def forget(conn: Connection, values: Sequence[Personal], actor: Actor, *, reason
     Whoever calls it has the pages' search documents made anew in the same transaction.
     """
     require(actor, ADMINS)
+    # Whoever writes items holds the other half of this lock: what is written next is written without these values.
+    conn.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     done = _go_over(conn, values, is_real=True)
     _remember(conn, [*values, *done.numbers])
     done.elsewhere = _clean_elsewhere(conn, values)
@@ -86,7 +91,8 @@ def forget(conn: Connection, values: Sequence[Personal], actor: Actor, *, reason
 
 
 def without_forgotten(conn: Connection, found: Sequence[Extracted]) -> list[Extracted]:
-    """Pages as extracted, without what was forgotten before. One small question where nothing ever was."""
+    """Pages as extracted, without what was forgotten before. Two small questions where nothing ever was."""
+    conn.execute(text("select pg_advisory_xact_lock_shared(:key)"), {"key": _LOCK})
     key = _key_in_use(conn)
     if key is None:
         return list(found)
@@ -166,14 +172,17 @@ def _is_same_number(value: Personal, given: Personal) -> bool:
 
 _ITEMS = text("""
     select id, domain_id, path_hash, kind, position, data, confidence, extractor, extractor_version, fields
-    from items where id > :after and data::text ilike any(cast(:patterns as text[])) order by id limit :most
+    from items where id > :after and data::text ~* any(cast(:patterns as text[])) order by id limit :most
 """)
 _ELSEWHERE = (
-    text("update item_rejects set value = '[removed]' where value ilike any(cast(:patterns as text[]))"),
+    text("update item_rejects set value = '[removed]' where value ~* any(cast(:patterns as text[]))"),
+    # Numbers in a message are those of pages: only its texts are looked at.
     text("""update outbox set payload = jsonb_build_object('removed', true)
-            where payload::text ilike any(cast(:patterns as text[]))"""),
-    text("""update model_calls set answer = jsonb_build_object('removed', true)
-            where answer::text ilike any(cast(:patterns as text[]))"""),
+            where exists (select 1 from jsonb_path_query(payload, 'strict $.** ? (@.type() == "string")') as found
+                          where found #>> '{}' ~* any(cast(:patterns as text[])))"""),
+    # No answer any more, so that the question is asked again; what it cost still counts.
+    text("""update model_calls set answer = null, outcome = 'invalid'
+            where answer::text ~* any(cast(:patterns as text[]))"""),
 )
 
 
@@ -198,13 +207,35 @@ def _holding(conn: Connection, values: Sequence[Personal]) -> "Iterator[tuple[in
 
 
 def _patterns(values: Sequence[Personal]) -> list[str]:
-    """For LIKE. Names may be written with more between their words than one space."""
-    found = []
-    for value in values:
-        told = value.value.lstrip("0") if value.kind is PersonalKind.TELEPHONE else value.value
-        safe = told.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        found.append("%" + (safe.replace(" ", "%") if value.kind is PersonalKind.NAME else safe) + "%")
-    return found
+    """Regular expressions that find all texts that may hold a value, and some more: each is looked at closely then."""
+    return [_LOOSE[value.kind](value.value) for value in values]
+
+
+def _loose_email(address: str) -> str:
+    """With anything short in the place of @ and dots: people write (at) and [dot]."""
+    return ".{1,12}".join(map(_literal, re.split("[@.]", address)))
+
+
+def _loose_number(number: str) -> str:
+    """Its last digits, whatever stands between them."""
+    return "[^0-9]{0,4}".join(re.sub(r"\D", "", number).lstrip("0")[-_NUMBER_END:])
+
+
+def _loose_name(name: str) -> str:
+    """Its words with something short between them. One form of a name has ss where it is written with a sharp s."""
+    return ".{1,5}".join(_literal(word).replace("ss", "(?:ss|\u00df)") for word in name.split())
+
+
+def _literal(text_given: str) -> str:
+    return re.sub(r"([^\w])", r"\\\1", text_given)
+
+
+_LOOSE = {
+    PersonalKind.EMAIL: _loose_email,
+    PersonalKind.TELEPHONE: _loose_number,
+    PersonalKind.NAME: _loose_name,
+}
+_NUMBER_END = 7
 
 
 def _write(conn: Connection, row_id: int, kept: Item | None) -> None:
@@ -212,9 +243,15 @@ def _write(conn: Connection, row_id: int, kept: Item | None) -> None:
         conn.execute(text("delete from items where id = :id"), {"id": row_id})
         return
     conn.execute(
-        text("""update items set data = cast(:data as jsonb), content_hash = :hash, updated_at = bailiwick_now()
+        text("""update items set data = cast(:data as jsonb), fields = cast(:fields as jsonb), content_hash = :hash,
+                    updated_at = bailiwick_now()
                 where id = :id"""),
-        {"id": row_id, "data": json.dumps(kept.data, ensure_ascii=False), "hash": kept.content_hash},
+        {
+            "id": row_id,
+            "data": json.dumps(kept.data, ensure_ascii=False),
+            "fields": json.dumps({name: sure for name, sure in kept.fields.items() if name in kept.data}),
+            "hash": kept.content_hash,
+        },
     )
 
 

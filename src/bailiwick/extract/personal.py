@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from pydantic import JsonValue
 
-from bailiwick.extract.items.emails import emails_in, places_of_emails
+from bailiwick.extract.items.emails import places_of_emails
 
 REMOVED = "[removed]"
 _LEAST_DIGITS = 7
@@ -16,6 +16,7 @@ _MOST_TEXT = 20_000
 _MOST_LEAVES = 2_000
 _NUMBER = re.compile(r"^\+?[\d\s()./-]{7,30}$")
 _NUMBERS = re.compile(r"(?<![\w.])(?:\+|\()?\d[\d\s()./-]{5,22}\d(?!\w)")
+_PLAIN_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _WORD = re.compile(r"[^\W\d_](?:[\w'\u2019.-]*\w)?")
 _MOST_NAME_WORDS = 4
 _MOST_NAME_TEXT = 2_000
@@ -49,7 +50,7 @@ IsForgotten = Callable[[Personal], bool]
 def personal(given: str) -> Personal | None:
     """What somebody means who types an address, a number or a name; None for what can be none of these."""
     given = " ".join(given.split())
-    for email, start, end in places_of_emails(given):
+    for email, start, end in _emails(given):
         if (start, end) == (0, len(given)):
             return Personal(PersonalKind.EMAIL, email)
     if _NUMBER.match(given):
@@ -59,11 +60,20 @@ def personal(given: str) -> Personal | None:
     return _name(given) if is_name else None
 
 
+def _emails(text: str) -> Iterator[tuple[str, int, int]]:
+    """(address, start, end): as extractors find them, and those that they take for made up, such as john.doe@."""
+    found = list(places_of_emails(text))
+    yield from found
+    for match in _PLAIN_EMAIL.finditer(text[:_MOST_TEXT]):
+        if not any(start < match.end() and match.start() < end for _, start, end in found):
+            yield match[0].lower(), *match.span()
+
+
 def _number(text: str) -> Personal | None:
     digits = re.sub(r"\D", "", text)
     if text.strip().startswith("00"):
         digits, text = digits[2:], "+"
-    if len(digits) < _LEAST_DIGITS:
+    if len(digits.lstrip("0")) < _LEAST_DIGITS:
         return None
     return Personal(PersonalKind.TELEPHONE, f"+{digits}" if text.strip().startswith("+") else digits)
 
@@ -80,7 +90,7 @@ def personal_in(data: JsonValue) -> Iterator[Personal]:
 
 def _in_text(text: str) -> Iterator[Personal]:
     text = text[:_MOST_TEXT]
-    for email in emails_in(text):
+    for email, _, _ in _emails(text):
         yield Personal(PersonalKind.EMAIL, email)
     for match in _NUMBERS.finditer(text):
         if number := _number(match[0]):
@@ -119,7 +129,7 @@ def _text_without(text: str, is_forgotten: IsForgotten) -> str | None:
     if whole is not None and is_forgotten(whole):
         return None
     gone: list[tuple[int, int]] = []
-    for email, start, end in places_of_emails(text):
+    for email, start, end in _emails(text):
         if is_forgotten(Personal(PersonalKind.EMAIL, email)):
             gone.append((start, end))
     for match in _NUMBERS.finditer(text[:_MOST_TEXT]):

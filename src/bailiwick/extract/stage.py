@@ -54,6 +54,8 @@ class Work:
     pool: ExtractionPool
     taker: Taker
     marks: Callable[[], dict[str, int]]
+    image_profiles: Callable[[], Sequence[str]] = tuple
+    """Profiles that fetch images, if they can be read here."""
     batch_pages: int = 64
     second_opinion: SecondOpinion | None = None
     second_reading: SecondReading | None = None
@@ -141,7 +143,7 @@ class ParseStage:
     async def _idle(self) -> None:
         if time.monotonic() - self._woken_at >= _WAKE_SECONDS:
             self._woken_at = time.monotonic()
-            await self._ask(lambda: self._in_transaction(lambda conn: wake(conn, None)))
+            await self._ask(lambda: self._in_transaction(lambda conn: wake(conn, None, self._work.image_profiles())))
         try:
             async with asyncio.timeout(_IDLE_SECONDS):
                 await self._wake.wait()
@@ -262,7 +264,11 @@ class ParseStage:
         self.progress.add(written)
         self._work.written(written)
         if written.images.domains:
-            await self._ask(lambda: self._in_transaction(lambda conn: wake(conn, written.images.domains)))
+            await self._ask(
+                lambda: self._in_transaction(
+                    lambda conn: wake(conn, written.images.domains, self._work.image_profiles())
+                )
+            )
 
     def _bury_the_dead(self) -> None:
         """What processes of this machine held that are gone is free at once."""
@@ -272,7 +278,7 @@ class ParseStage:
             if gone:
                 queue.free_dead(conn, gone)
         with self._work.database.begin() as conn:
-            wake(conn, None)
+            wake(conn, None, self._work.image_profiles())
 
 
 def _no_images(found: Extracted) -> PageImages | None:

@@ -190,7 +190,7 @@ def _write_rejects(conn: Connection, rows: Sequence[tuple[int, Claimed, Reject]]
         "path_hash": [page.path_hash for _, page, _ in rows],
         "kind": [reject.kind.value for _, _, reject in rows],
         "position": [reject.position for _, _, reject in rows],
-        "field": [reject.field for _, _, reject in rows],
+        "field": [reject.field and storable(reject.field) for _, _, reject in rows],
         "value": [storable(reject.value) for _, _, reject in rows],
         "reason": [storable(reject.why) for _, _, reject in rows],
         "extractor": [reject.extractor for _, _, reject in rows],
@@ -201,16 +201,17 @@ def _write_rejects(conn: Connection, rows: Sequence[tuple[int, Claimed, Reject]]
 
 def _project(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key, int], changed: set[Key]) -> None:
     """Into tables of their own kind, where a page's items may have moved. A page that went back to an old content has
-    the items of that."""
+    the items of that, one that cannot be read any more has none."""
     moved = [
         r.page.key for r in results
-        if isinstance(r.found, Extracted) and (r.found.relevance is not None or r.page.key in changed)
+        if r.outcome is not ParseOutcome.NO_BODY
+        if isinstance(r.found, Unread) or r.found.relevance is not None or r.page.key in changed
     ]  # fmt: skip
     if moved:
         values = {
             "domain_id": [domain_id for domain_id, _ in moved],
             "path_hash": [path_hash for _, path_hash in moved],
-            "snapshot_id": [snapshots[key] for key in moved],
+            "snapshot_id": [snapshots.get(key) for key in moved],
         }
         conn.exec_driver_sql(SQL["project_products"], values)
 
@@ -235,7 +236,7 @@ def _write_parses(conn: Connection, results: Sequence[Result], snapshots: Mappin
             "path_hash": [r.page.path_hash for r in results],
             "body_hash": [r.page.body_hash for r in results],
             "outcome": [r.outcome.value for r in results],
-            "error": [r.found.why[:_ERROR_CHARS] if isinstance(r.found, Unread) else None for r in results],
+            "error": [storable(r.found.why[:_ERROR_CHARS]) if isinstance(r.found, Unread) else None for r in results],
             "snapshot_id": [snapshots.get(r.page.key) for r in results],
             "content_hash": [content and content.content_hash for content in contents],
             "simhash": [content and content.simhash for content in contents],

@@ -62,6 +62,7 @@ async def _parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgre
         pool=pool_of(app, settings),
         taker=Taker(str(me), me.machine, settings.parse.claim_seconds, order.jobs, app.site_parsers.marks),
         marks=app.profile_marks,
+        image_profiles=app.image_profiles,
         batch_pages=settings.parse.batch_pages,
         second_opinion=_second_opinion(app),
         second_reading=_second_reading(app),

@@ -130,7 +130,7 @@ def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None)
     """
     require(actor, ADMINS)
     take_lease(conn, [domain])
-    for table in (page_requests, domain_progress, domain_memory, parser_stats, *_PAGE_TABLES):
+    for table in (page_requests, domain_progress, domain_memory, *_PAGE_TABLES, parser_stats):
         conn.execute(delete(table).where(table.c.domain_id == domain.id))
     zero = dict.fromkeys((*_SUMMED[:5], "crawl_depth_reached", "consecutive_error_count"), 0)
     gone = dict.fromkeys(("image_yield_rate", "avg_images_per_page", "error_rate"))

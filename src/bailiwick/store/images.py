@@ -37,6 +37,8 @@ class ImageFiles:
     """The images of one directory. Any number of processes may use it."""
 
     directory: Path
+    copies: Path | None = None
+    """Where small copies of them are kept for the web interface: they go with their image."""
 
     def path_of(self, digest: bytes, suffix: str) -> str:
         """Where an image lies in the directory."""
@@ -87,7 +89,19 @@ class ImageFiles:
             if time.time() - file.stat().st_mtime < older_than_seconds:
                 return False
             file.unlink()
+        self._drop_copies(file.stem)
         return True
+
+    def copy_of(self, digest: bytes, side: int) -> Path:
+        """Where the copy of an image is, that has so many pixels a side at most."""
+        if self.copies is None:
+            raise ValueError("no copies are kept of these images")
+        return self.copies / digest.hex()[:2] / f"{digest.hex()}-{side}.webp"
+
+    def _drop_copies(self, name: str) -> None:
+        if self.copies is not None:
+            for copy in (self.copies / name[:2]).glob(f"{name}-*.webp"):
+                copy.unlink(missing_ok=True)
 
     @contextmanager
     def _locked(self, how: int) -> Iterator[None]:

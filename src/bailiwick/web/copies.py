@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -59,8 +60,7 @@ class Copies:
             await self._reader.close()
 
     def _place(self, image: Image) -> Path:
-        name, side = image.sha256.hex(), self._app.settings.images.shown_pixels
-        return self._app.place.data / "cache" / "images" / name[:2] / f"{name}-{side}.webp"
+        return self._app.image_files.copy_of(image.sha256, self._app.settings.images.shown_pixels)
 
 
 def _read(place: Path) -> bytes | None:
@@ -72,7 +72,7 @@ def _read(place: Path) -> bytes | None:
 
 def _write(place: Path, data: bytes) -> None:
     """Whole or not at all; if the disk takes none, it is made again next time."""
-    part = place.with_name(f".{place.name}.{os.getpid()}.part")
+    part = place.with_name(f".{place.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.write_bytes(data)

@@ -176,12 +176,13 @@ def test_a_domain_at_rest_is_woken_for_its_images(pages: Shelved) -> None:
         conn.execute(text("update crawl_queue set ready_key = null, wake_at = now() + interval '9 days'"))
     parsed(pages.database, {"/a": with_images(found("a"), "/1.png", downloads=False)})
     with pages.database.begin() as conn:
-        assert wake(conn, None) == 0
+        assert wake(conn, None, ["general"]) == 0
     pages.put("/a", b"2")
     parsed(pages.database, {"/a": with_images(found("b"), "/1.png")})
     with pages.database.begin() as conn:
-        assert wake(conn, [pages.domain_id]) == 1
-        assert wake(conn, [pages.domain_id]) == 0
+        assert wake(conn, [pages.domain_id], ["images"]) == 0, "of another profile"
+        assert wake(conn, [pages.domain_id], ["general"]) == 1
+        assert wake(conn, [pages.domain_id], ["general"]) == 0
     with pages.database.read() as conn:
         assert rows(conn, "select ready_key is not null from crawl_queue")[0][0]
         assert faults(conn) == []

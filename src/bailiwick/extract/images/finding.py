@@ -32,6 +32,8 @@ _SMALL = re.compile(
 )
 _AROUND = frozenset({"nav", "header", "footer", "button"})
 _STEPS_UP = 6
+_MOST_SOURCES = 40
+_NUMBER_CHARS = 20
 _MAIN = re.compile(r"(?:^|[\s_-])(?:hero|primary|featured|main-image|product-image|lead|cover)(?:[\s_-]|$)", re.I)
 _THUMBNAIL_PIXELS = 160
 _NUMBER = re.compile(r"\s*(\d{1,6})\s*(?:px)?\s*$")
@@ -116,7 +118,7 @@ def _addresses(node: "DOMNode") -> Iterator[tuple[str, FoundIn]]:
             yield best, found_in
     parent = node.parent
     if parent is not None and parent.tag == "picture":
-        yield from ((best, FoundIn.PICTURE) for best in _sources(parent))
+        yield from ((best, FoundIn.PICTURE) for best in _sources(node))
     if source and not is_standin:
         yield source, FoundIn.SRC
     for name in _LAZY:
@@ -132,12 +134,18 @@ def _is_fallback(node: "DOMNode") -> bool:
     return parent is not None and parent.tag == "noscript"
 
 
-def _sources(picture: "DOMNode") -> Iterator[str]:
-    for child in picture.child_nodes:
-        if child.tag == "source":
-            best = _largest(child.getattr("srcset")) or _largest(child.getattr("data-srcset"))
-            if best:
-                yield best
+def _sources(image: "DOMNode") -> list[str]:
+    """Of the sources that stand before an image in its picture the best addresses, the first source first."""
+    found: list[str] = []
+    before = image.prev
+    for _ in range(_MOST_SOURCES):
+        if before is None:
+            break
+        if before.tag == "source":
+            best = _largest(before.getattr("srcset")) or _largest(before.getattr("data-srcset"))
+            found += [best] if best else []
+        before = before.prev
+    return found[::-1]
 
 
 def _largest(srcset: str | None) -> str | None:
@@ -182,5 +190,5 @@ def _is_around(node: "DOMNode") -> bool:
 
 
 def _pixels(value: str | None) -> int | None:
-    match = _NUMBER.match(value) if value else None
+    match = _NUMBER.match(value[:_NUMBER_CHARS]) if value else None
     return int(match[1]) if match else None

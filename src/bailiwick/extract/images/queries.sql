@@ -29,6 +29,7 @@ select d.id from (select distinct domain_id from image_fetches where next_at <= 
                   and (%(ids)s::bigint[] is null or domain_id = any(%(ids)s::bigint[]))) as f
 join domains as d on d.id = f.domain_id join crawl_queue as q on q.domain_id = d.id
 where d.crawl = 'exhausted' and d.approval = 'approved' and q.worker is null
+  and d.profile = any(%(profiles)s::text[])  -- those that fetch images: nobody would take the others'
   and (d.next_crawl_after is null or d.next_crawl_after > bailiwick_now())
 
 -- name: wake

@@ -47,12 +47,13 @@ class WrittenImages:
     domains: frozenset[int] = frozenset()
 
 
-def wake(conn: Connection, domain_ids: Collection[int] | None) -> int:
+def wake(conn: Connection, domain_ids: Collection[int] | None, profiles: Sequence[str]) -> int:
     """Domains that rest because all their pages are fetched are due again if images of theirs wait. Returns how many.
 
-    In a transaction of its own: whoever crawls locks the queue before what is parsed. None: whichever there are.
+    Of these profiles only, which fetch images: of others nobody would come for them. In a transaction of its own:
+    whoever crawls locks the queue before what is parsed. None: whichever domains there are.
     """
-    asked = {"ids": None if domain_ids is None else list(domain_ids)}
+    asked = {"ids": None if domain_ids is None else list(domain_ids), "profiles": list(profiles)}
     found = list(conn.exec_driver_sql(SQL["to_wake"], asked).scalars())
     if found:
         lock_queue(conn, found)

@@ -16,7 +16,7 @@ from bailiwick.extract.items.opportunity import opportunities_of
 from bailiwick.extract.items.product import products_of
 from bailiwick.extract.items.service import services_of
 from bailiwick.extract.items.source import Source
-from bailiwick.model.items import Gathered, ItemKind
+from bailiwick.model.items import Gathered, ItemKind, Reject
 
 Extractor = Callable[[Source], Gathered]
 SiteParser = Callable[[ItemKind], Gathered | None]
@@ -38,6 +38,7 @@ EXTRACTORS: Mapping[ItemKind, Extractor] = {
     ItemKind.SERVICE: services_of,
 }
 _WITHOUT_EXTRA = frozenset({ItemKind.ARTICLE})
+_WHY_CHARS = 300
 
 
 def gather_items(
@@ -52,8 +53,19 @@ def gather_items(
         if parsed is not None:
             found.add(parsed)
         if kind in EXTRACTORS and (kind in _WITHOUT_EXTRA or is_available()) and not (parsed and parsed.items):
-            found.add(EXTRACTORS[kind](source))
+            found.add(_guarded(kind, source))
     return found
+
+
+def _guarded(kind: ItemKind, source: Source) -> Gathered:
+    """One kind that cannot be read costs neither the others nor the page; it is told with what was refused."""
+    try:
+        return EXTRACTORS[kind](source)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - pages are hostile, and so are fifteen libraries in a row
+        why = f"unexpected {type(error).__name__}: {error}"[:_WHY_CHARS]
+        return Gathered(rejects=[Reject(kind, 0, None, "", why, f"{kind}", 0)])
 
 
 @cache

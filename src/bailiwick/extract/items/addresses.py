@@ -21,9 +21,10 @@ _STATE_NAMES = {
     "North Carolina": "NC", "Ohio": "OH", "Oklahoma": "OK", "Oregon": "OR", "Pennsylvania": "PA", "Tennessee": "TN",
     "Texas": "TX", "Utah": "UT", "Vermont": "VT", "Virginia": "VA", "Washington": "WA", "Wisconsin": "WI",
 }  # fmt: skip
+# A word is taken whole or not at all (`+`): else a line of hyphens is tried in every way there is.
 _CITY = (
-    r"[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}(?:[ -](?:\(?[A-ZÀ-Ý][\w'’.À-ÿ-]{1,30}\)?|am|an|im|der|den|de|la|le|les|sur|sous|"
-    r"upon|del|el|in)){0,4}"
+    r"[A-ZÀ-Ý][\w'’.À-ÿ]{1,30}+(?:-[\w'’.À-ÿ]{1,30}+| (?:\(?[A-ZÀ-Ý][\w'’.À-ÿ]{1,30}+(?:-[\w'’.À-ÿ]{1,30}+){0,3}+\)?|"
+    r"am|an|im|der|den|de|la|le|les|sur|sous|upon|del|el|in)\b){0,5}"
 )
 _REGIONS = "|".join([*_STATES, *_STATE_NAMES])
 _CODES = (

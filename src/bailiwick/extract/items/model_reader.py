@@ -8,6 +8,7 @@ could be reached by is kept only if it stands in the page. Whatever goes wrong, 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from typing import Any
@@ -173,6 +174,7 @@ def _grounded(raw: dict[str, JsonValue], found: Extracted) -> tuple[dict[str, Js
 def _joined(found: Extracted, given: Mapping[ItemKind, Gathered], *, is_leading: bool) -> Extracted:
     """`is_leading`: the model's items stand in the place of the rules'; else they fill what is missing."""
     items: list[Item] = [item for item in found.items if item.kind not in given]
+    rejects = [*found.rejects, *(reject for gathered in given.values() for reject in gathered.rejects)]
     for kind, gathered in given.items():
         own = [item for item in found.items if item.kind is kind]
         if not gathered.items:
@@ -180,18 +182,19 @@ def _joined(found: Extracted, given: Mapping[ItemKind, Gathered], *, is_leading:
         elif is_leading or not own:
             items += gathered.items
         else:
-            items += [_filled(item, gathered.items) for item in own]
-    rejects = [*found.rejects, *(reject for gathered in given.values() for reject in gathered.rejects)]
-    return Extracted(found.content, found.relevance, found.markdown, items, rejects)
+            filled = [_filled(item, gathered.items) for item in own]
+            items += [item for one in filled for item in one.items]
+            rejects += [reject for one in filled for reject in one.rejects]
+    return replace(found, items=items, rejects=rejects)
 
 
-def _filled(item: Item, given: Sequence[Item]) -> Item:
+def _filled(item: Item, given: Sequence[Item]) -> Gathered:
     """The rules' item with what only the model knows of it; of several the one at its place."""
     other = next((one for one in given if one.position == item.position), None)
     if other is None:
-        return item
+        return Gathered([item])
     more = {name: value for name, value in other.data.items() if name not in item.data}
     raw, sure = {**item.data, **more}, {**item.fields, **dict.fromkeys(more, _SURE)}
     maker = Maker(item.extractor, item.version)
     made = checked(item.kind, raw, sure, maker, position=item.position, confidence=item.confidence)
-    return made.items[0] if made.items else item
+    return made if made.items else Gathered([item], made.rejects)

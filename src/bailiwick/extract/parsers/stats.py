@@ -16,6 +16,7 @@ from bailiwick.db.sql import queries
 from bailiwick.ledger import outbox
 from bailiwick.ledger.events import Act, Subject, record
 from bailiwick.model.items import ParserOutcome, ParserTry
+from bailiwick.model.search import storable
 
 SQL = queries("bailiwick.extract.parsers")
 KEPT_TRIES = 250
@@ -94,7 +95,7 @@ def _write_outcomes(conn: Connection, pages: Sequence[tuple[Tried, Sequence[Pars
             "parser": [one.parser for one in last.values()],
             "version": [one.version for one in last.values()],
             "outcome": [one.outcome.value for one in last.values()],
-            "why": [one.why for one in last.values()],
+            "why": [one.why and storable(one.why) for one in last.values()],
         }
         conn.exec_driver_sql(SQL["write_tries"], columns | more)
     pages_now = {

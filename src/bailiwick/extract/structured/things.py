@@ -9,6 +9,7 @@ MOST_THINGS = 2_000
 MOST_VALUES = 500
 MOST_CHARS = 100_000
 MOST_DEPTH = 20
+_MOST_CALLED = 4
 
 
 class Syntax(StrEnum):
@@ -42,11 +43,11 @@ class Thing:
         """Values as texts: of a thing its name, value, address or id."""
         return [text for value in self.all(*names) if (text := text_of(value))]
 
-    def text(self, *names: str) -> str | None:
+    def text(self, *names: str, depth: int = 0) -> str | None:
         """The first text of the first property that has one."""
         for name in names:
             for value in self.values.get(name, []):
-                if text := text_of(value):
+                if text := text_of(value, depth):
                     return text
         return None
 
@@ -54,9 +55,11 @@ class Thing:
         return [value for value in self.all(*names) if isinstance(value, Thing)]
 
 
-def text_of(value: Value) -> str | None:
+def text_of(value: Value, depth: int = 0) -> str | None:
+    """Itself, or what a thing is called; things may be called after each other, in circles even."""
     if isinstance(value, Thing):
-        return value.text("name", "value", "url", "contentUrl") or value.id
+        named = value.text("name", "value", "url", "contentUrl", depth=depth + 1) if depth < _MOST_CALLED else None
+        return named or value.id
     return value.strip() or None
 
 

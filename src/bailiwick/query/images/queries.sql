@@ -12,7 +12,7 @@ join images as i on i.id = f.image_id
 order by i.id desc
 
 -- name: near
--- All images whose perceptual hash differs in a few bits: every image is looked at, 0.1 microseconds each.
+-- All images whose perceptual hash differs in a few bits: every image is looked at.
 select i.*, bit_count((i.perceptual_hash # %(hash)s::bigint)::bit(64))::int as distance
 from images as i
 where i.perceptual_hash is not null and i.id <> %(id)s and i.id < %(before)s

@@ -196,7 +196,7 @@ def _code(text: str | None) -> str | None:
 
 
 def _float(text: str | None) -> float | None:
-    found = re.search(r"\d+(?:[.,]\d+)?", text or "")
+    found = re.search(r"\d{1,15}(?:[.,]\d{1,9})?", (text or "")[:100])
     return float(found[0].replace(",", ".")) if found else None
 
 

@@ -37,8 +37,9 @@ PAGES = {
         "address": [[[]]], "openingHours": {"@value": 9}, "email": ["@", null]}</script><p>Jobs</p>""",
     "a script without end": f"<script>document.write('mailto:' + {'a+' * 200_000})</script><p>Grants</p>",
     "hyphens": "".join(f"<p>{'AB-' * 50}x{n}</p>" for n in range(300)),
-    "a thing called after itself": """<script type="application/ld+json">{"@id": "#a", "@type": [
-        "JobPosting", "Service", "LocalBusiness", "MonetaryGrant"], "name": {"@id": "#a"}, "title": {"@id": "#a"}}</script><p>Jobs</p>""",
+    "a thing called after itself": """<script type="application/ld+json">
+        {"@id": "#a", "@type": ["JobPosting", "Service", "LocalBusiness", "MonetaryGrant"], "name": {"@id": "#a"},
+         "title": {"@id": "#a"}}</script><p>Jobs</p>""",
     "private characters": "<p>Grant\x00s \ud7ff \ufffe \u202e£5\u202c deadline: 1\u00a0May\u00a02027</p>",
 }  # fmt: skip
 

@@ -33,7 +33,13 @@ def names(land: Path, *options: str) -> list[str]:
     return [row["email"] for row in bailiwick("contact", "list", "--json", *options, cwd=land).rows]
 
 
-def test_lists(land: Path) -> None:
+def test_lists_and_forgetting(land: Path) -> None:
+    """One story: what is forgotten is not in the lists any more."""
+    _look(land)
+    _forget(land)
+
+
+def _look(land: Path) -> None:
     assert names(land) == ["jo@oak.org", "al@oak.org", "ida@elm.org"]
     assert names(land, "--domain", "elm.org") == ["ida@elm.org"]
     assert names(land, "--page", "https://oak.org/team") == ["jo@oak.org", "al@oak.org"]
@@ -43,7 +49,7 @@ def test_lists(land: Path) -> None:
     assert "more: bailiwick contact list --limit 1 --after" in shown.err
 
 
-def test_forgetting(land: Path) -> None:
+def _forget(land: Path) -> None:
     asked = bailiwick("contact", "forget", "jo@oak.org", cwd=land, stdin="n\n")
     assert asked.code == 130
     assert "Forget 1 value in 2 items of 2 pages?" in asked.err

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -478,14 +478,18 @@ def test_a_sweep_may_die_at_any_step(one_url: str, directory: Path, step: str) -
 def test_sweeps_beside_crawls_lose_nothing(one_url: str, directory: Path) -> None:
     """Two processes fetch their pages again and again; packs are old at once, and only their locks protect them."""
     command = [sys.executable, "-m", "tests.store.pack_process", "crawl", one_url, str(directory)]
-    crawls = [subprocess.Popen([*command, str(n)], cwd=ROOT, stdin=subprocess.PIPE) for n in range(2)]
-    with opened(one_url) as database:
+    with ExitStack() as ending, opened(one_url) as database:
+        crawls = [subprocess.Popen([*command, str(n)], cwd=ROOT, stdin=subprocess.PIPE) for n in range(2)]
+        for crawl in crawls:  # whatever comes: they would go on in the next test's database
+            ending.callback(crawl.wait)
+            ending.callback(crawl.kill)
         shelf = shelf_at(database, directory, pack_bytes=30_000)
         removed = rewritten = 0
         while removed < 30 or rewritten < 3:
             done = sweep.sweep(shelf)
             removed, rewritten = removed + done.removed, rewritten + done.rewritten
-            assert verified(shelf).is_sound
+            tally = verified(shelf)
+            assert tally.is_sound, tally.faults
             assert all(crawl.poll() is None for crawl in crawls)
         for crawl in crawls:
             assert crawl.stdin is not None

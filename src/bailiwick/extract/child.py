@@ -22,7 +22,7 @@ from bailiwick.extract.wire import pack_answer, pack_note, read_body
 from bailiwick.model.content import ParseOutcome, Unread
 from bailiwick.model.items import ParserTry
 
-_COLLECT_AFTER = 50_000
+COLLECT_AFTER = 50_000
 _ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """The processes are the parallelism. Read by libraries when they are imported, which is on use."""
 
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> None:
 
     own = SiteParsers(ParserOrder.read(parsers), announce)
     extractor = PageExtractor(Path(directory) if directory else None, ContentLimits(*map(int, limits)), own)
-    gc.set_threshold(_COLLECT_AFTER)  # pages are made of few objects, and none outlives its page
+    gc.set_threshold(COLLECT_AFTER)  # pages are made of few objects, and none outlives its page
     while (body := read_body(source.read)) is not None:
         signal.setitimer(signal.ITIMER_REAL, float(seconds))
         found = _extract(extractor, body)

@@ -54,14 +54,14 @@ class Work:
     pool: ExtractionPool
     taker: Taker
     marks: Callable[[], dict[str, int]]
-    image_profiles: Callable[[], Sequence[str]] = tuple
-    """Profiles that fetch images, if they can be read here."""
     batch_pages: int = 64
     second_opinion: SecondOpinion | None = None
     second_reading: SecondReading | None = None
     written: Callable[[Written], None] = lambda _: None
     """Told after each write."""
     say: Callable[[str], None] = lambda _: None
+    image_profiles: Callable[[], Sequence[str]] = tuple
+    """Profiles that fetch images, if they can be read here."""
 
 
 @dataclass(slots=True)

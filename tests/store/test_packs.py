@@ -14,17 +14,18 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 
 import psutil
 import pytest
 from sqlalchemy import select, text, update
 
 from bailiwick.base.errors import BailiwickError, BodyDamagedError, DiskLowError, NotFoundError, PlaceError
+from bailiwick.db.embedded.locks import try_lock
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import packs
 from bailiwick.ports import BodyRef
-from bailiwick.store import records, writer
+from bailiwick.store import files, records, writer
 from bailiwick.store.files import pack_name
 from bailiwick.store.packs import PackStore
 from bailiwick.store.records import HEADER_BYTES, MAGIC
@@ -32,6 +33,25 @@ from tests.store.pack_process import heard
 from tests.store.tools import MACHINE, files_in, known_packs, made, opened, put_all, records_in, shelf_at
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_a_new_pack_is_held_even_if_a_sweep_looks_at_it_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its look at orphans comes between making the file and locking it; it lets go a moment later."""
+    path, sweeps, endings = tmp_path / pack_name(1), list[int](), list[Timer]()
+
+    def after_a_sweep(descriptor: int) -> bool:
+        if not sweeps:
+            sweeps.append(os.open(path, os.O_RDWR))
+            assert try_lock(sweeps[0])
+            endings.append(Timer(0.05, os.close, sweeps))
+            endings[0].start()
+        return try_lock(descriptor)
+
+    monkeypatch.setattr(files, "try_lock", after_a_sweep)
+    descriptor = files.create_locked(path)
+    endings[0].join()
+    assert files.open_locked(path) is None, "the sweep is gone, and nobody but us can hold it"
+    os.close(descriptor)
 
 
 @pytest.fixture

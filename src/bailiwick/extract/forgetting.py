@@ -213,7 +213,7 @@ def _patterns(values: Sequence[Personal]) -> list[str]:
 
 def _loose_email(address: str) -> str:
     """With anything short in the place of @ and dots: people write (at) and [dot]."""
-    return ".{1,12}".join(map(_literal, re.split("[@.]", address)))
+    return ".{1,12}".join(map(re.escape, re.split("[@.]", address)))
 
 
 def _loose_number(number: str) -> str:
@@ -223,11 +223,7 @@ def _loose_number(number: str) -> str:
 
 def _loose_name(name: str) -> str:
     """Its words with something short between them. One form of a name has ss where it is written with a sharp s."""
-    return ".{1,5}".join(_literal(word).replace("ss", "(?:ss|\u00df)") for word in name.split())
-
-
-def _literal(text_given: str) -> str:
-    return re.sub(r"([^\w])", r"\\\1", text_given)
+    return ".{1,5}".join(re.escape(word).replace("ss", "(?:ss|\u00df)") for word in name.split())
 
 
 _LOOSE = {

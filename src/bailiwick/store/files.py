@@ -6,6 +6,7 @@ import os
 import re
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from bailiwick.base.errors import DiskLowError, PlaceError
 from bailiwick.db.embedded.locks import try_lock
 
 CHUNK_BYTES = 1 << 20
+_LOCK_SECONDS, _LOCK_PAUSE_SECONDS = 30.0, 0.005
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 _NAME = re.compile(r"(\d{8,18})\.pack")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -90,10 +92,18 @@ def make_directory(directory: Path) -> None:
 
 
 def create_locked(path: Path) -> int:
-    """A new file, held by us: nobody else looks at one that has neither a row nor an age. FileExistsError."""
+    """A new file, held by us. FileExistsError.
+
+    A sweep that looks for orphans may hold it for a moment before we do: it is waited for. Going on without the lock,
+    another process could take the pack over, or remove it.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    give_up_at = time.monotonic() + _LOCK_SECONDS
     try:
-        try_lock(descriptor)
+        while not try_lock(descriptor):
+            if time.monotonic() > give_up_at:
+                raise PlaceError(f"somebody holds the new file {path}", hint="a sweep that hangs? try again")
+            time.sleep(_LOCK_PAUSE_SECONDS)
     except PlaceError:
         os.close(descriptor)
         path.unlink()

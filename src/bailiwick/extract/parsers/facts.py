@@ -13,6 +13,8 @@ from pydantic import JsonValue
 
 from bailiwick.model.items import ItemKind
 
+GROUP = "bailiwick.parsers"
+"""Of entry points, by which packages bring parsers."""
 ANYWHERE = ""
 """Stands for the host of a pattern that takes in every page."""
 

@@ -24,11 +24,10 @@ from web_poet.pages import is_injectable
 from web_poet.rules import ApplyRule
 
 from bailiwick.extract.parsers.digests import PACKAGE, file_digest
-from bailiwick.extract.parsers.facts import ANYWHERE, Fault, ParserFacts, Sources
+from bailiwick.extract.parsers.facts import ANYWHERE, GROUP, Fault, ParserFacts, Sources
 from bailiwick.extract.parsers.items import kind_of
 from bailiwick.model.items import ItemKind
 
-GROUP = "bailiwick.parsers"
 INPUTS: frozenset[type] = frozenset({
     web_poet.HttpResponse, web_poet.HttpResponseBody, web_poet.HttpResponseHeaders, web_poet.ResponseUrl,
     web_poet.RequestUrl, web_poet.PageParams, web_poet.AnyResponse, web_poet.Stats,

@@ -15,10 +15,9 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from bailiwick.extract.parsers.facts import Fault, ParserFacts, Sources, Survey
+from bailiwick.extract.parsers.facts import GROUP, Fault, ParserFacts, Sources, Survey
 from bailiwick.model.items import ItemKind
 
-GROUP = "bailiwick.parsers"
 _SECONDS = 20.0
 _MEMORY = 2_000_000_000
 _MOST_SOURCES = 1000

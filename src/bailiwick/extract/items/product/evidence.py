@@ -1,22 +1,16 @@
-"""What speaks for a page being a product, and for each of its fields: the surest word counts."""
-
-from dataclasses import dataclass, field
+"""What speaks for a page being a product, and for each of its fields."""
 
 from pydantic import JsonValue
 
+from bailiwick.extract.items.evidence import Values
 
-@dataclass(slots=True)
-class Evidence:
-    """Values of fields, each with how sure it is."""
 
-    is_product: bool = False
-    values: dict[str, JsonValue] = field(default_factory=dict)
-    sure: dict[str, float] = field(default_factory=dict)
+class Evidence(Values):
+    """Values of a product's fields, and whether there is one."""
 
-    def note(self, name: str, value: JsonValue, sure: float) -> None:
-        """Keep it, unless something surer is known already."""
-        if value not in (None, "", [], {}) and sure > self.sure.get(name, 0.0):
-            self.values[name], self.sure[name] = value, sure
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_product = False
 
     def put(self, name: str, value: JsonValue, sure: float) -> None:
         """In the place of whatever is known."""

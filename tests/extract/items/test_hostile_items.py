@@ -1,14 +1,12 @@
-"""Pages made to keep rules busy: bounded time, no crash, whatever they hold. And what an ordinary page costs."""
+"""Pages made to keep rules busy: bounded time, no crash, whatever they hold."""
 
 import time
 
 import pytest
 
 from bailiwick.extract.items import EXTRACTORS
-from bailiwick.extract.items.source import Source
 from bailiwick.model.items import ItemKind
 from tests.extract.items.tools import source
-from tests.quality.gold import gold_pages, source_of
 
 KINDS = (ItemKind.SERVICE, ItemKind.OPPORTUNITY, ItemKind.BUSINESS, ItemKind.FUNDING_PROGRAMME, ItemKind.CONTACT)
 SECONDS = 3.0
@@ -49,32 +47,8 @@ def test_in_good_time(name: str) -> None:
     page = source(
         f"<main><h1>Grants and jobs</h1><p>Some words to begin with, so that there is a text.</p>{PAGES[name]}</main>"
     )
-    started = time.perf_counter()
+    started = time.process_time()
     for kind in KINDS:
         for item in EXTRACTORS[kind](page).items:
             assert item.data["url"] == page.url
-    assert time.perf_counter() - started < SECONDS
-
-
-def test_what_it_costs() -> None:
-    """All five kinds on pages of about 60 KB that are of one of them: gold pages with prose and links around."""
-    prose = (
-        "<p>" + "The choir sings on every Tuesday of the year, come rain or snow, and all are welcome. " * 6 + "</p>"
-    )
-    padding = "".join(f'<div class="teaser"><h3>Story {n}</h3>{prose}<a href="/{n}">more</a></div>' for n in range(90))
-    pages = []
-    for kind in ("service", "opportunity", "business", "funding_programme"):
-        for page in [page for page in gold_pages(kind) if page.items][:8]:
-            read = source_of(page)
-            html = read.html.replace("</body>", f"<section>{padding}</section></body>")
-            assert 50_000 < len(html) < 80_000
-            pages.append(Source(read.url, html, read.content, seen_on=read.seen_on))
-            assert pages[-1].tree is not None
-    started = time.process_time()
-    for one in pages:
-        assert one.things is not None
-        for kind in KINDS:
-            EXTRACTORS[kind](one)
-    each = (time.process_time() - started) / len(pages) * 1000
-    print(f"{each:.1f} ms a page for five kinds")
-    assert each < 20, "it took 9 ms when this was written"
+    assert time.process_time() - started < SECONDS

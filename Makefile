@@ -11,7 +11,7 @@ INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format docs screenshots chaos bench-start bench-registry bench-sites bench-crawl bench-web \
-  bench-content bench-items bench-query constraints clean
+  bench-content bench-items bench-judge bench-review bench-query constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ bench-content: $(VENV)/dev.stamp  ## Measure the parse stage: content and releva
 
 bench-items: $(VENV)/dev.stamp  ## Measure how fast products are extracted, beside extruct; ARGS="--rounds 3"
 	$(BIN)/python -m benchmarks.items $(ARGS)
+
+bench-judge: $(VENV)/dev.stamp  ## Measure how well and how fast search results are judged; ARGS="--without meaning"
+	$(BIN)/python -m benchmarks.judge $(ARGS)
+
+bench-review: $(VENV)/dev.stamp  ## Measure how many reviews a learned model saves; ARGS="--seeds 11 12"
+	$(BIN)/python -m benchmarks.review $(ARGS)
 
 bench-query: $(VENV)/dev.stamp  ## Measure search and exports at a million pages; ARGS="search|export|all --keep DIR"
 	$(BIN)/python -m benchmarks.query $(or $(ARGS),all)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -15,6 +16,8 @@ from tests.suites import SUITES
 from tests.web.browser import CHROMIUM
 
 IN_CI = os.environ.get("CI") == "true"
+# The unit of work, its promises and the ports: here a server, or a pooler before it, may make a difference.
+ON_EVERY_SERVER = frozenset({"conformance", "crawl", "db", "ledger", "registry"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,10 +47,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `database` runs on every server there is."""
+    """A test that asks for `database` runs on one of the servers, chosen by its name, so that each module meets all.
+
+    What is about the database itself runs on every server there is; `--servers` names those for all tests.
+    """
     if "server_kind" in metafunc.fixturenames:
         asked = [kind for kind in metafunc.config.getoption("--servers").split(",") if kind]
-        metafunc.parametrize("server_kind", asked or available_kinds(), scope="session")
+        kinds = asked or available_kinds()
+        if not asked and metafunc.module.__name__.split(".")[1] not in ON_EVERY_SERVER:
+            kinds = [kinds[crc32(metafunc.definition.nodeid.encode()) % len(kinds)]]
+        metafunc.parametrize("server_kind", kinds, scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a module sets up once for all its tests is set up once, not in every process that takes some of them."""
+    for item in items:
+        found = getattr(item, "_fixtureinfo", None)
+        scopes = {one.scope for defined in found.name2fixturedefs.values() for one in defined} if found else set()
+        if "module" in scopes:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.hookimpl(trylast=True)

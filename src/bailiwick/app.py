@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,7 +11,7 @@ from sqlalchemy import Connection
 
 from bailiwick.accounts import members
 from bailiwick.base.clock import SystemClock
-from bailiwick.base.errors import PlaceError
+from bailiwick.base.errors import NotFoundError, PlaceError, UsageError
 from bailiwick.base.place import Place, find_place
 from bailiwick.base.retry import retrying
 from bailiwick.base.settings import Loaded, Settings, load
@@ -22,7 +23,7 @@ from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
 from bailiwick.model.profile_files import list_profiles
 from bailiwick.model.profiles import Profile
-from bailiwick.ports import BodyStore, LanguageModel, SearchIndex
+from bailiwick.ports import BodyStore, LanguageModel, Notifier, SearchEngine, SearchIndex
 
 if TYPE_CHECKING:
     from bailiwick.store.images import ImageFiles
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _PATIENCE_SECONDS = 90.0
 """A process that was stopped inside a transaction loses it, and its locks, after 60 seconds."""
+
+SEARCH_ENGINES = {
+    "searxng": "bailiwick.backends.engine_searxng:SearxngEngine",
+    "tavily": "bailiwick.backends.engine_tavily:TavilyEngine",
+    "perplexity": "bailiwick.backends.engine_perplexity:PerplexityEngine",
+    "browserbase": "bailiwick.backends.engine_browserbase:BrowserbaseEngine",
+    "brave": "bailiwick.backends.engine_brave:BraveEngine",
+}
+"""Services, by the name of their section of the settings."""
 
 
 @dataclass
@@ -118,6 +128,47 @@ class App:
         from bailiwick.backends.model_openai import open_model
 
         return open_model(self.settings.model)
+
+    def search_engine(self, name: str) -> SearchEngine:
+        """The engine of this name, `links` or `file:PATH`. Whoever asks for it closes it.
+
+        NotFoundError if there is no such engine, SettingsError if it cannot be used as it is set.
+        """
+        kind, _, path = name.partition(":")
+        if kind == "file":
+            if not path:
+                raise UsageError(
+                    "the engine file needs a file", hint="--engine file:PATH, or file:- for standard input"
+                )
+            from bailiwick.backends.engine_file import FileEngine
+
+            return FileEngine(path)
+        if name == "links":
+            from bailiwick.backends.engine_links import LinksEngine
+
+            return LinksEngine(self.database)
+        if name not in SEARCH_ENGINES:
+            known = ", ".join(("links", *SEARCH_ENGINES, "file:PATH"))
+            raise NotFoundError(f"there is no search engine {name!r}", hint=f"there are {known}")
+        module, _, engine = SEARCH_ENGINES[name].partition(":")
+        # Its section is read before the database is: environment or file only.
+        opened: SearchEngine = getattr(import_module(module), engine)(getattr(self.bootstrap.tree, name))
+        return opened
+
+    def notifier(self) -> Notifier:
+        """Who tells people, by the settings as they are now. Whoever asks for it closes it."""
+        from bailiwick.backends.notifier_apprise import AppriseNotifier
+        from bailiwick.backends.notifier_webhook import Webhook
+        from bailiwick.net.guard import Guard
+
+        with self.database.read() as conn:  # read anew: a worker lives longer than a webhook's address may
+            settings = load(self.place.settings_file, kept_settings.stored(conn)).tree
+        # Of the mail server and further services the operator alone has a say: not the database.
+        net, notify, url = settings.net, self.bootstrap.tree.notify, settings.review.notifications.slack_webhook_url
+        if url is None:
+            return AppriseNotifier(notify, net, None)
+        guard, seconds = Guard(allow_private=net.allow_private_networks), notify.timeout_seconds
+        return AppriseNotifier(notify, net, Webhook(url.get_secret_value(), net, guard=guard, timeout_seconds=seconds))
 
     def profiles(self) -> dict[str, Profile]:
         """The profiles that can be read, by name."""

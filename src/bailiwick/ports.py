@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from bailiwick.model.discovery import Case, Opinion
 from bailiwick.model.search import PageKey, SearchAnswer, SearchDocument, SearchQuery
 
 if TYPE_CHECKING:
@@ -208,5 +209,138 @@ class SearchIndex(Protocol):
         ...
 
     def close(self) -> None:
+        """Give up whatever is held open. Safe to call again."""
+        ...
+
+
+class EngineOutcome(StrEnum):
+    """What a question to a search engine came to."""
+
+    ANSWERED = "answered"
+    """Also where nothing was found."""
+    LIMITED = "limited"
+    """Asked too often, or what was paid for is used up: again later."""
+    REFUSED = "refused"
+    """The key is missing, wrong or not good for this."""
+    INVALID = "invalid"
+    """The engine does not take this question, or what it answered cannot be read."""
+    FAILED = "failed"
+    """No answer came: unreachable, too slow, an error of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineQuestion:
+    """One page of results to one query."""
+
+    text: str
+    page: int = 1
+    """From 1."""
+    count: int = 20
+    """Results wanted on a page; at most the engine's `page_size`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineHit:
+    """One result as the engine gave it: text of strangers, not yet cleaned, but of bounded length."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    position: int | None = None
+    """Where the engine itself says that it stood; None: by its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAnswer:
+    """Results, best first, or why there are none."""
+
+    outcome: EngineOutcome
+    hits: tuple[EngineHit, ...] = ()
+    has_more: bool = False
+    """Another page can be asked for."""
+    why: str = ""
+    """For people; never holds a key."""
+    status: int | None = None
+    """Of the HTTP answer, where there was one."""
+    pause_seconds: float = 0.0
+    """How long it is of no use to ask again (Retry-After)."""
+    milliseconds: int = 0
+
+
+class SearchEngine(Protocol):
+    """Answers queries with pages of the web. Never raises for what the service behind it does."""
+
+    @property
+    def name(self) -> str:
+        """As in `--engine NAME`."""
+        ...
+
+    @property
+    def page_size(self) -> int:
+        """Most results of one question."""
+        ...
+
+    async def ask(self, question: EngineQuestion) -> EngineAnswer:
+        """One request, bounded in time and size; no retries, no waiting: `discover` sees to both."""
+        ...
+
+    async def close(self) -> None:
+        """Close all connections. Safe to call again."""
+        ...
+
+
+class Judge(Protocol):
+    """Scores search results by one kind of evidence, on metadata alone. Pure: no network, no database, no clock."""
+
+    @property
+    def name(self) -> str:
+        """As in a profile's `judges`."""
+        ...
+
+    def judge(self, cases: Sequence[Case]) -> Sequence[Opinion | None]:
+        """One opinion a case, in their order; None where there is nothing to go by (a missing text is no evidence)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message to people."""
+
+    channel: str
+    """`email`, `slack` or `other`."""
+    title: str
+    body: str
+    """Plain text."""
+    recipient: str | None = None
+    """Of `email`: the address. Of `other`: one of the notifier's `others`. Of `slack`: nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeReply:
+    """Whether it went out, or why not."""
+
+    is_sent: bool
+    why: str = ""
+    """For people and for the database; never holds a password, a token or the address of a webhook."""
+    pause_seconds: float = 0.0
+    """How long it is of no use to try again (Retry-After)."""
+
+
+class Notifier(Protocol):
+    """Tells people. Never raises for what a server does."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Names of the further services that are told of the queue, without what is secret about them.
+
+        SettingsError if they cannot be read.
+        """
+        ...
+
+    async def send(self, notice: Notice) -> NoticeReply:
+        """One message, bounded in time; no retries: whoever keeps the messages sees to them."""
+        ...
+
+    async def close(self) -> None:
         """Give up whatever is held open. Safe to call again."""
         ...

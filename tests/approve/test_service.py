@@ -111,8 +111,10 @@ def test_the_blacklist_stops_everything_and_lifting_leads_back(database: Databas
     with sound(database) as conn:
         me, system = local_admin(conn), system_actor(conn)
         [domain] = admit(conn, "example.org")
-        domain = standing.start(conn, domain, system)
-        domain = standing.finish(conn, domain, [0.9], system)
+        standing.start(conn, [domain.id], system, reason="a session")
+        rated = [standing.Rated(domain.id, 1, 0, 0.9)]
+        standing.finish(conn, rated, system, low_quality_after=3, reason="a session")
+        domain = get(conn, domain.name)
         domain = approve.blacklist(conn, domain, me, reason="scam")
         assert domain.refusal == "blacklisted"
         assert claimed(conn) == []

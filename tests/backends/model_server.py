@@ -1,15 +1,14 @@
 """A server on loopback that speaks chat completions as the real ones do, and does what it is told to."""
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from bailiwick.base.sections import ModelSettings
+from tests.backends.local_server import Handler, local_server
 
 KEY_NAME, KEY = "TEST_MODEL_KEY", "sk-test-only"
 
@@ -81,47 +80,17 @@ class ModelServer:
         return self.says.pop(0) if len(self.says) > 1 else self.says[0]
 
 
-def _handler(served: Callable[[], ModelServer]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+def _handler(served: Callable[[], ModelServer]) -> type[Handler]:
+    class Asked(Handler):
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            said = served().answer(self.path, self.headers["authorization"], request)
-            if said.after_seconds:
-                time.sleep(said.after_seconds)
-            try:
-                self.send_response(said.status)
-                for name, value in {"content-type": "application/json", **said.headers}.items():
-                    self.send_header(name, value)
-                self.send_header("content-length", str(len(said.body)))
-                self.end_headers()
-                self.wfile.write(said.body)
-            except OSError:
-                self.close_connection = True  # the client has given up
+            request = json.loads(self.request_body())
+            self.say(served().answer(self.path, self.headers["authorization"], request))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Handler
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        pass
+    return Asked
 
 
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
-    with _Server(("127.0.0.1", 0), _handler(lambda: served)) as server:
-        served = ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield served
-        finally:
-            server.shutdown()
-            thread.join()
+    with local_server(_handler(lambda: served)) as url:
+        served = ModelServer(f"{url}/v1")
+        yield served

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiwick.base.errors import SettingsError
-from bailiwick.base.settings import Origin, check_value, environment_name, keys, load
+from bailiwick.base.settings import ENGINE_SECTIONS, SECRET, Origin, check_value, environment_name, keys, load
 
 
 @pytest.fixture(autouse=True)
@@ -106,10 +106,22 @@ def test_every_setting_can_come_from_the_environment(key: str, monkeypatch: pyte
         "log.level": "debug",
         "log.format": "json",
         "database.connect_timeout_seconds": "5",
+        **{f"{engine}.api_key_env": "A_NAME" for engine in ENGINE_SECTIONS},
+        **{f"{engine}.base_url": "https://engine.example" for engine in ENGINE_SECTIONS},
         "model.api_key_env": "A_NAME",
         "model.base_url": "https://model.example/v1",
         "model.max_input_chars": "2000",
         "net.max_body_bytes": "2000",
+        "notify.sender": "desk@example.org",
+        "notify.smtp_password_env": "A_NAME",
+        "notify.smtp_security": "tls",
+        "notify.urls_env": "A_NAME",
+        "review.bands": '[{"name": "all", "min": 0, "max": 1, "action": "manual_review"}]',
+        "review.notifications.email_recipient": "desk@example.org",
+        "review.notifications.slack_webhook_url": "https://hooks.example/services/x",
+        "review.order": "information",
+        "score.rdap_bootstrap_url": "https://registry.example/dns.json",
+        "score.without_model": "wait",
         "search.language": "german",
         "parse.page_memory_bytes": "300000000",
         "parse.max_text_chars": "5000",
@@ -126,6 +138,47 @@ def test_every_setting_can_come_from_the_environment(key: str, monkeypatch: pyte
     }
     monkeypatch.setenv(environment_name(key), values.get(key, "1"))
     assert load(None).setting(key).origin is Origin.ENVIRONMENT
+
+
+def test_settings_of_a_part_come_from_every_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, other = "review.notifications.email_threshold", "review.notifications.slack_threshold"
+    assert load(None, {key: 7}).tree.review.notifications.email_threshold == 7
+    file = tmp_path / "bailiwick.toml"
+    file.write_text("[review.notifications]\nemail_threshold = 8")
+    loaded = load(file, {key: 7, other: 9})
+    assert (loaded.setting(key).value, loaded.setting(key).origin) == (8, Origin.FILE)
+    assert (loaded.setting(other).value, loaded.setting(other).origin) == (9, Origin.DATABASE)
+    monkeypatch.setenv("BAILIWICK_REVIEW_NOTIFICATIONS_EMAIL_THRESHOLD", "0")
+    with pytest.raises(SettingsError, match=r"BAILIWICK_REVIEW_NOTIFICATIONS_EMAIL_THRESHOLD: .*greater than"):
+        load(file)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("review.queue_size_limit", 0, "greater than or equal to 1"),
+        ("review.auto_review_timeout_days", -1, "greater than or equal to 1"),
+        ("review.notifications.email_recipient", "nobody", "no e-mail address"),
+        ("review.notifications.email_recipient", "a@b@c.org", "no e-mail address"),
+        ("review.notifications.slack_webhook_url", "hooks.slack.example", "no web address"),
+        ("review.notifications.slack_webhook_url", "https://user:pw@hooks.example/x", "no web address"),
+        ("review.notifications.slack_threshold", 0, "greater than or equal to 1"),
+    ],
+)
+def test_review_settings_that_do_not_validate(key: str, value: object, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        check_value(key, value)  # type: ignore[arg-type]
+    assert check_value("review.queue_size_limit", None) is None
+
+
+def test_a_secret_is_kept_and_never_shown() -> None:
+    key, url = "review.notifications.slack_webhook_url", "https://hooks.example/T0/B0/secret"
+    assert check_value(key, url) == url
+    shown = load(None, {key: url}).setting(key)
+    assert shown.value == SECRET
+    with pytest.raises(SettingsError) as raised:
+        check_value(key, "https://x:secret@hooks.example")
+    assert "secret" not in str(raised.value)
 
 
 @given(st.sampled_from(keys()), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))

@@ -168,13 +168,25 @@ def test_doctor_fails_on_what_is_broken_and_says_how_to_mend_it(home: Path) -> N
 
 
 def test_the_tour_ends_by_itself_and_leaves_nothing(home: Path) -> None:
-    ran = bailiwick("demo", cwd=home, TMPDIR=str(home))
+    ran = bailiwick("demo", cwd=home, patience=250, TMPDIR=str(home))
     assert ran.code == 0, ran
     assert "$ bailiwick doctor" in ran.out
+    assert "$ bailiwick db backup tour.dump" in ran.out
     assert list(home.iterdir()) == []
-    kept = bailiwick("demo", "--in", "tour", cwd=home)
-    assert kept.code == 0
-    assert (home / "tour" / "tour.dump").exists()
+
+
+def test_a_tour_in_a_directory_of_ones_own_leaves_it_there(home: Path) -> None:
+    with subprocess.Popen(
+        [PROGRAM, "demo", "--in", "tour"],
+        cwd=home, env=environment(PYTHONUNBUFFERED="1"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        start_new_session=True,
+    ) as tour:  # fmt: skip
+        assert tour.stdout is not None
+        assert any("$ bailiwick doctor" in line for line in tour.stdout)
+        os.killpg(tour.pid, signal.SIGINT)
+        tour.communicate(timeout=60)
+    assert tour.returncode == 130
+    assert (home / "tour" / "seeds.txt").exists()
 
 
 def test_an_idle_connection_outlives_the_servers_restart(home: Path) -> None:

@@ -28,7 +28,7 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"BAILIWICK_DOCTOR_PROBE_HOST": "localhost"} | more
 
 
-def bailiwick(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> Ran:
+def bailiwick(*arguments: str, cwd: Path, stdin: str = "", patience: float = 120, **env: str) -> Ran:
     done = subprocess.run(
         [PROGRAM, *arguments],
         cwd=cwd,
@@ -36,7 +36,7 @@ def bailiwick(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> Ran:
         env=environment(**env),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patience,
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)

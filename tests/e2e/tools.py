@@ -189,10 +189,20 @@ class Started:
     def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
 
+    def _stopped(self) -> list[psutil.Process]:
+        """The command and all its children, each at a halt first: one that runs would start those killed anew."""
+        command = psutil.Process(self.process.pid)  # not waited for yet, so it is there, if only as a zombie
+        stopped: list[psutil.Process] = []
+        while running := [one for one in (command, *command.children(recursive=True)) if one not in stopped]:
+            for one in running:
+                with suppress(psutil.NoSuchProcess):
+                    one.suspend()
+            stopped += running
+        return stopped
+
     def end(self) -> None:
         if self.process.poll() is None:
-            command = psutil.Process(self.process.pid)  # not waited for yet, so it is there, if only as a zombie
-            for one in [*command.children(recursive=True), command]:
+            for one in self._stopped():
                 with suppress(psutil.NoSuchProcess):
                     one.kill()
         if self.process.stdout is not None and not self.process.stdout.closed:

@@ -1,16 +1,14 @@
-"""Profiles as values: what is refused, the mark, the bands."""
+"""Profiles as values: what is refused, the mark."""
 
 import pytest
 from pydantic import ValidationError
 
+from bailiwick.base.bands import DEFAULT_BANDS
 from bailiwick.model.profile_files import list_profiles, load_profile
-from bailiwick.model.profiles import DEFAULT_BANDS, Band, BandAction, Profile
+from bailiwick.model.profiles import Profile
+from bailiwick.model.scoring import ScorePolicy
 
 PLAIN = Profile(name="plain", title="Plain", topic="Cats", keywords={"cat": 1.0})
-
-
-def bands(*ranges: tuple[str, float, float]) -> tuple[dict[str, object], ...]:
-    return tuple({"name": name, "min": low, "max": high, "action": "reject"} for name, low, high in ranges)
 
 
 def test_the_built_in_profiles_are_the_six_of_the_design() -> None:
@@ -23,38 +21,23 @@ def test_the_built_in_profiles_are_the_six_of_the_design() -> None:
     assert len({one.profile.mark for one in listed if one.profile}) == 6
 
 
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        (bands(("a", 0.5, 1), ("b", 0, 0.4)), "no band for scores between 0.4 and 0.5"),
-        (bands(("a", 0.5, 1), ("b", 0, 0.5)), "bands b and a overlap at 0.5"),
-        (bands(("a", 0.5, 1), ("b", 0, 0.7)), "bands b and a overlap at 0.5"),
-        (bands(("a", 0.5, 1), ("b", 0.1, 0.49)), "no band for scores from 0 to 0.1"),
-        (bands(("a", 0, 0.9)), "no band for scores from 0.9 to 1"),
-        (bands(("a", 0.5, 1), ("a", 0, 0.49)), "a is named twice"),
-        (bands(("a", 0.5, 0.79), ("b", 0.8, 1), ("c", 0, 0.49)), "written in order"),
-        (bands(("a", 0.6, 0.5)), "min 0.6 is above max 0.5"),
-        (bands(("a", 0, 1.1)), "less than or equal to 1"),
-        (bands(("a", 0, float("nan"))), "finite"),
-        ((), "at least 1"),
-    ],
-)
-def test_bands_cover_every_score_once(wrong: tuple[dict[str, object], ...], says: str) -> None:
-    with pytest.raises(ValidationError, match=says):
-        Profile(name="x", title="X", bands=wrong)
+def test_bands_of_a_profile_are_checked_like_those_of_the_settings() -> None:
+    assert PLAIN.bands is None
+    with pytest.raises(ValidationError, match=r"no band for scores from 0\.9 to 1"):
+        Profile(name="x", title="X", bands=({"name": "a", "min": 0, "max": 0.9, "action": "reject"},))
+    own = Profile(name="x", title="X", bands=DEFAULT_BANDS)
+    assert own.bands == DEFAULT_BANDS
 
 
-def test_every_score_has_a_band_also_between_two_decimals() -> None:
-    assert PLAIN.bands == DEFAULT_BANDS
-    found = {PLAIN.band(score / 1000).name for score in range(1001)}
-    assert found == {"high", "medium", "low", "auto_reject"}
-    assert [PLAIN.band(score).name for score in (0, 0.294, 0.296, 0.7949, 0.796, 1)] == [
-        "auto_reject", "auto_reject", "low", "medium", "high", "high",
-    ]  # fmt: skip
-    upward = PLAIN.model_copy(update={"bands": DEFAULT_BANDS[::-1]})
-    assert Profile.model_validate(upward.model_dump()).band(0.5) == Band(
-        name="medium", min=0.5, max=0.79, action=BandAction.MANUAL_REVIEW
-    )
+def test_a_scoring_policy_is_data_with_a_version() -> None:
+    changed = ScorePolicy(flags={"write_for_us": 2})
+    assert ScorePolicy().version == ScorePolicy().version != changed.version
+    assert (ScorePolicy().flag("write_for_us"), changed.flag("write_for_us")) == (-1, 2)
+    assert PLAIN.model_copy(update={"scoring": changed}).mark == PLAIN.mark
+    with pytest.raises(ValidationError, match="there is no shoe"):
+        ScorePolicy(factors={"shoe": 1})
+    with pytest.raises(ValidationError, match="at least one layer"):
+        ScorePolicy(layers={"domain": 0, "rules": 0, "sophistication": 0})
 
 
 def test_the_mark_is_stable_signed_and_moves_with_what_decides_parsing() -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bailiwick.extract.relevance.embedding import shipped_embedder
-from bailiwick.extract.relevance.keywords import Keywords
-from bailiwick.extract.relevance.meaning import Meaning
-from bailiwick.extract.relevance.subject import Subject, Words
+from bailiwick.evidence.embedding import shipped_embedder
+from bailiwick.evidence.keywords import Keywords
+from bailiwick.evidence.meaning import Meaning
+from bailiwick.extract.relevance.subject import Subject
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import Examples, Profile
 from tests.suites import json_lines, suite_path
@@ -62,7 +62,7 @@ def evidence(profile: Profile, subjects: Sequence[Subject]) -> Numbers:
     keywords, meaning = Keywords(profile.keywords, profile.negative_keywords), Meaning(profile.examples, embedder)
     numbers = []
     for subject in subjects:
-        words = Words.of(subject)
+        words = subject.words()
         found, likeness = keywords.evidence(words), meaning.likeness(words)
         numbers.append((found.support, found.objection, likeness.wanted, likeness.unwanted))
     return np.array(numbers)
@@ -80,7 +80,7 @@ def harder_evidence(profile: Profile, rows: Sequence[Row]) -> Numbers:
     meaning = Meaning(profile.examples, embedder)
     for position, row in enumerate(rows):
         if row.label == "hard":
-            words = Words.of(row.subject)
+            words = row.subject.words()
             nearest = meaning.likeness(words).nearest_unwanted
             others = tuple(example for example in profile.examples.negative if example != nearest)
             without = Meaning(Examples(positive=profile.examples.positive, negative=others), embedder)

@@ -27,8 +27,10 @@ from bailiwick.query.export.service import Exported, Request, encoder_for, to_fi
 from bailiwick.query.export.warc import fitting_head
 from bailiwick.store.packs import PackStore
 from bailiwick.store.shelf import Shelf
+from tests.discover.tools import run
 from tests.query.content_tools import Made, domain, fetched, key_of, parsed, sold
 from tests.registry.tools import shift_clock
+from tests.review.tools import routed, urls
 
 FORMATS = ("jsonl", "csv", "parquet")
 
@@ -65,6 +67,10 @@ def land(database: Database) -> Database:
                     {"d": domain_id, "p": key_of(domain_id, f"/{n}").path_hash},
                 )
         sold(conn)
+    run(database, {"https://a.org/0": 0.9, "https://a.org/poor": 0.2, "https://b.org/1": 0.8})
+    with database.begin() as conn:
+        for url, score in zip(urls(conn, 3, domain="a.org"), (0.9, 0.6, 0.1), strict=True):
+            routed(conn, url, score)
     return database
 
 
@@ -89,7 +95,9 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-@pytest.mark.parametrize(("kind", "count"), [("pages", 40), ("items", 14), ("domains", 2)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [("pages", 40), ("items", 14), ("domains", 2), ("candidates", 3), ("evaluations", 3)]
+)
 def test_every_row_is_there_once_with_its_columns(
     land: Database, tmp_path: Path, kind: str, count: int, format_: str
 ) -> None:
@@ -108,6 +116,29 @@ def test_columns_are_those_of_the_query(land: Database, tmp_path: Path) -> None:
             keys = rows_module._walk(conn, kind, rows_module.START, 2**63 - 1)
             row = rows_module._rows(conn, kind, Which(), keys)[0]
         assert list(row._fields) == [column.name for column in kind.columns]  # type: ignore[attr-defined]
+
+
+def test_candidates_and_evaluations_by_status_and_time(land: Database, tmp_path: Path) -> None:
+    def exported(file: str, kind: str, **more: Any) -> list[tuple[str, str]]:
+        export(land, tmp_path / file, ask(kind, **more))
+        return [(row["url"], row["status"]) for row in read(tmp_path / file)]
+
+    high = [("https://a.org/0", "pending_crawl"), ("https://b.org/1", "pending_crawl")]
+    assert exported("c", "candidates", states=("pending_crawl",), name="c") == high
+    assert exported("e", "evaluations", states=("approved", "waiting")) == [
+        ("https://a.org/0", "approved"),
+        ("https://a.org/1", "waiting"),
+    ]
+    shift_clock(land, "1 hour")
+    with pytest.raises(ConflictError, match="other filters"):
+        exported("other", "candidates", states=("approved",), name="c", since="last")
+    with land.begin() as conn:
+        conn.execute(
+            text("update candidates set crawled_at = bailiwick_now(), state = 'pending_review' where name = 'b.org/1'")
+        )
+        until = conn.execute(text("select bailiwick_now() - interval '1 minute'")).scalar_one()
+    export(land, tmp_path / "new", Request("candidates", "jsonl", Which(since=until)))
+    assert [row["url"] for row in read(tmp_path / "new")] == ["https://b.org/1"]
 
 
 def test_values(land: Database, tmp_path: Path) -> None:

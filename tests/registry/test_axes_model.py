@@ -295,7 +295,7 @@ class Axes(RuleBasedStateMachine):
     def _judging_starts(self, name: str) -> None:
         known = self.domains[name]
         verb = JUDGE.get(known.standing)
-        if self._try(verb, lambda: standing.start(self.conn, self._see(name), self.system)):
+        if self._try(verb, lambda: standing.start(self.conn, [self._see(name).id], self.system, reason="a session")):
             self._moved(name, "system", "standing", str(verb), known.standing, "processing")
             known.standing = "processing"
             known.settle(self.now)
@@ -303,9 +303,14 @@ class Axes(RuleBasedStateMachine):
     def _judging_ends(self, name: str, found: tuple[float, ...]) -> None:
         known = self.domains[name]
         legal = known.standing == "processing"
-        if self._try(legal, lambda: standing.finish(self.conn, self._see(name), found, self.system)):
-            known.high += sum(confidence >= 0.6 for confidence in found)
-            known.low += sum(confidence < 0.6 for confidence in found)
+        high, low = sum(confidence >= 0.6 for confidence in found), sum(confidence < 0.6 for confidence in found)
+
+        def finish() -> None:
+            rated = [standing.Rated(self._see(name).id, high, low, max(found, default=None))]
+            standing.finish(self.conn, rated, self.system, low_quality_after=3, reason="a session")
+
+        if self._try(legal, finish):
+            known.high, known.low = known.high + high, known.low + low
             verb, end = "leave_open", "discovered"
             if known.high:
                 verb, end = "rate_high", "processed_high_quality"
@@ -318,7 +323,7 @@ class Axes(RuleBasedStateMachine):
     def _judging_fails(self, name: str) -> None:
         known = self.domains[name]
         legal = known.standing == "processing"
-        if self._try(legal, lambda: standing.fail(self.conn, self._see(name), "no model", self.system)):
+        if self._try(legal, lambda: standing.fail(self.conn, {self._see(name).id: "no model"}, self.system)):
             self._moved(name, "system", "standing", "fail", "processing", "processing_failed")
             known.standing = "processing_failed"
             known.settle(self.now)

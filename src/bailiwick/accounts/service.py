@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
@@ -11,7 +12,9 @@ from bailiwick.accounts.links import Kind
 from bailiwick.accounts.members import SYSTEM_NAME, find, member_name
 from bailiwick.accounts.passwords import is_password
 from bailiwick.base.errors import ConflictError, NotAllowedError, NotFoundError, UsageError
+from bailiwick.base.review_sections import Email
 from bailiwick.db.tables import members
+from bailiwick.ledger import deliveries
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import Move, Seen, move
 from bailiwick.model.states import Role
@@ -29,6 +32,7 @@ class Member:
     role: str
     state: str
     has_password: bool
+    has_email: bool
     created_at: datetime
     version: int
 
@@ -102,6 +106,26 @@ def set_role(conn: Connection, name: str, role: Role, actor: Actor, *, reason: s
     return get(conn, name)
 
 
+def set_email(conn: Connection, name: str, address: str | None, actor: Actor) -> Member:
+    """Where a member is told of decisions; None: nowhere, and what waits for the old address goes.
+
+    One's own, or by an admin. The trail says that it was done, not the address.
+    """
+    known = get(conn, name)
+    if known.id != actor.id:
+        _require_admin(actor)
+    wanted = _checked_email(address)
+    row = select(members.c.email).where(members.c.id == known.id).with_for_update()
+    before = conn.execute(row).scalar()
+    if before != wanted:
+        conn.execute(update(members).where(members.c.id == known.id).values(email=wanted))
+        verb = "remove_email" if wanted is None else "set_email"
+        record(conn, actor, Subject("member", known.name, known.id), Act(verb))
+        if before is not None:
+            deliveries.forget(conn, before)
+    return get(conn, name)
+
+
 def reset_password(conn: Connection, name: str, actor: Actor) -> str:
     """The old password is void and every session ends; returns the word of a link that sets a new one."""
     _require_admin(actor)
@@ -155,9 +179,19 @@ def _member(row: dict[str, object]) -> Member:
         role=str(row["role"]),
         state=str(row["state"]),
         has_password=row["password_hash"] is not None,
+        has_email=row["email"] is not None,
         created_at=row["created_at"],  # type: ignore[arg-type]
         version=int(str(row["version"])),
     )
+
+
+def _checked_email(address: str | None) -> str | None:
+    if address is None:
+        return None
+    try:
+        return TypeAdapter[str](Email).validate_python(address.strip())
+    except ValidationError:
+        raise UsageError(f"{address!r} is no e-mail address", hint="somebody@example.org") from None
 
 
 def _require_admin(actor: Actor) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select, tuple_
 from bailiwick.db.tables import domains, members
 from bailiwick.registry.overview import CAP
 
-_WAITS = (domains.c.approval == "pending_review", domains.c.standing != "blacklisted")
+_WAITS = (domains.c.approval == "pending_review", domains.c.is_proposed, domains.c.standing != "blacklisted")
 
 
 @dataclass(frozen=True, slots=True)

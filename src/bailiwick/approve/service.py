@@ -3,22 +3,22 @@
 from dataclasses import asdict, dataclass
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func
 
+from bailiwick.approve.telling import tell_decision
 from bailiwick.base.errors import ConflictError, UsageError
-from bailiwick.db.tables import members
 from bailiwick.ledger.events import Act, Actor
 from bailiwick.ledger.move import Move
-from bailiwick.model.states import Role
 from bailiwick.model.transitions import APPROVAL, CRAWL, STANDING
 from bailiwick.registry import trust
 from bailiwick.registry.apply import apply, current, edit
-from bailiwick.registry.permission import DECIDERS, SUBMITTERS, require
+from bailiwick.registry.permission import DECIDERS, SUBMITTERS, is_own_decision, require
 from bailiwick.registry.records import Domain, get
 from bailiwick.registry.standing import standing_after_lift
 from bailiwick.registry.submit import request_page
 
 _NOW = func.bailiwick_now()
+_TOLD = {"reject": "rejected", "suspend": "suspended"}
 
 
 def approve(
@@ -30,12 +30,14 @@ def approve(
     include_subdomains: bool = False,
 ) -> Domain:
     """Approve a domain that waits for review; with its sub-domains by a trust rule for all names under it."""
-    details = _own_approval(conn, domain, actor)
+    is_own = is_own_decision(conn, actor, domain.row["submitted_by"], domain.name.name)
+    details: JsonValue = {"self_approved": True} if is_own else None
     changes = {"reviewed_by": actor.id, "reviewed_at": _NOW, "review_reason": reason}
     wish = Move(APPROVAL, domain.id, "approve", domain.approval_seen, reason, changes=changes, details=details)
     apply(conn, wish, actor)
     if include_subdomains:
         trust.add_rule(conn, trust.suffix_of(domain.name.host), actor, reason=reason or f"with {domain.name}")
+    tell_decision(conn, domain, "approved", reason)
     return get(conn, domain.name)
 
 
@@ -175,24 +177,9 @@ def reset(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None 
 def _decide(conn: Connection, domain: Domain, verb: str, actor: Actor, reason: str | None) -> Domain:
     changes = {"reviewed_by": actor.id, "reviewed_at": _NOW, "review_reason": reason}
     apply(conn, Move(APPROVAL, domain.id, verb, domain.approval_seen, reason, changes=changes), actor)
+    if verb in _TOLD:
+        tell_decision(conn, domain, _TOLD[verb], reason)
     return get(conn, domain.name)
-
-
-def _own_approval(conn: Connection, domain: Domain, actor: Actor) -> JsonValue:
-    """Two pairs of eyes, once there are two: a lone operator's own approval is marked as such (DESIGN section 9)."""
-    if domain.row["submitted_by"] != actor.id or actor.role not in DECIDERS:
-        return None  # who may not decide at all is told so by the move
-    if others_can_decide(conn, actor):
-        raise UsageError(f"{actor.name} submitted {domain.name}", hint="another reviewer or admin has to decide")
-    return {"self_approved": True}
-
-
-def others_can_decide(conn: Connection, actor: Actor) -> bool:
-    """Whether there is somebody else to approve what this member submitted."""
-    other = select(members.c.id).where(
-        members.c.state == "active", members.c.role.in_((Role.ADMIN, Role.REVIEWER)), members.c.id != actor.id
-    )
-    return conn.execute(other.limit(1)).first() is not None
 
 
 def _refuse_unapproved(domain: Domain) -> None:

@@ -99,3 +99,29 @@ set snapshot_id = excluded.snapshot_id, title = excluded.title, body = excluded.
     is_relevant = excluded.is_relevant, at = excluded.at, terms = excluded.terms, price = excluded.price,
     currency = excluded.currency, availability = excluded.availability, brand = excluded.brand,
     category = excluded.category
+
+-- name: found_links
+-- Links out of crawled pages to domains that nobody has decided about. A link that stands on several pages is one, by the
+-- page that was seen first; more domains that link to a target bring it forward.
+with told as materialized (
+    select o.domain_id, o.target, o.path, coalesce(o.anchor, '') as anchor, o.first_seen_at, s.title, s.text,
+           (select count(*) from unnest(%(patterns)b::text[]) as p(pattern)
+            where concat_ws(' ', o.anchor, o.target, o.path, s.title) ~* p.pattern) as words
+    from outlinks as o
+    left join page_parses as r on r.domain_id = o.domain_id and r.path_hash = o.from_hash
+    left join page_snapshots as s on s.id = r.snapshot_id
+    where not exists (select 1 from domains as d where d.name = o.target
+                      and (d.approval <> 'pending_review' or d.standing = 'blacklisted'))
+), matching as (
+    select t.*, count(*) over (partition by t.target) as links,
+           row_number() over (partition by t.target, t.path order by t.anchor = '', t.first_seen_at, t.domain_id) as turn
+    from told as t where t.words > 0 or cardinality(%(patterns)b::text[]) = 0
+)
+-- Texts are read of those alone that are given.
+select target, path, case when anchor = '' then coalesce(title, '') else anchor end as title,
+       case when anchor <> '' and position(anchor in text) > 0
+            then substr(text, greatest(position(anchor in text) - %(around)s, 1), length(anchor) + 2 * %(around)s)
+            else coalesce(left(title, 2 * %(around)s), '') end as snippet
+from (select * from matching where turn = 1
+      order by words desc, links desc, target, path limit %(limit)s offset %(offset)s) as chosen
+order by words desc, links desc, target, path

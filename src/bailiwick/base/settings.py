@@ -12,12 +12,21 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from pydantic import BaseModel, JsonValue, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bailiwick.base.discovery_sections import (
+    BraveSettings,
+    BrowserbaseSettings,
+    DiscoverSettings,
+    PerplexitySettings,
+    SearxngSettings,
+    TavilySettings,
+)
 from bailiwick.base.errors import SettingsError
+from bailiwick.base.review_sections import NotifySettings, ReviewSettings, ScoreSettings
 from bailiwick.base.sections import (
     CooldownSettings,
     CrawlSettings,
@@ -34,6 +43,7 @@ from bailiwick.base.sections import (
     ParseSettings,
     PrioritySettings,
     SearchSettings,
+    Section,
     StorageSettings,
     TrapsSettings,
     WebSettings,
@@ -43,6 +53,7 @@ ENV_PREFIX = "BAILIWICK_"
 # Names with our prefix that are no settings: where to look, and what the tests read.
 ENV_OTHER = frozenset({"BAILIWICK_HOME", "BAILIWICK_AS", "BAILIWICK_SUITES", "BAILIWICK_SPECS", "BAILIWICK_FAILPOINT"})
 Tree: TypeAlias = dict[str, JsonValue]
+SECRET = "********"  # noqa: S105 - what is shown in its place
 
 
 class Settings(BaseSettings):
@@ -66,6 +77,15 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
     model: ModelSettings = ModelSettings()
     search: SearchSettings = SearchSettings()
+    discover: DiscoverSettings = DiscoverSettings()
+    searxng: SearxngSettings = SearxngSettings()
+    tavily: TavilySettings = TavilySettings()
+    perplexity: PerplexitySettings = PerplexitySettings()
+    browserbase: BrowserbaseSettings = BrowserbaseSettings()
+    brave: BraveSettings = BraveSettings()
+    score: ScoreSettings = ScoreSettings()
+    review: ReviewSettings = ReviewSettings()
+    notify: NotifySettings = NotifySettings()
     doctor: DoctorSettings = DoctorSettings()
 
     @classmethod
@@ -81,7 +101,8 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
-BOOTSTRAP_SECTIONS = frozenset({"database", "log", "model"})
+ENGINE_SECTIONS = ("searxng", "tavily", "perplexity", "browserbase", "brave")
+BOOTSTRAP_SECTIONS = frozenset({"database", "log", "model", "notify", *ENGINE_SECTIONS})
 
 
 class Origin(StrEnum):
@@ -119,25 +140,50 @@ class Loaded:
 
     def setting(self, key: str) -> Setting:
         check_key(key)
-        section, name = key.split(".")
-        field = type(getattr(self.tree, section)).model_fields[name]
+        section, name = _section_of(self.tree, key)
+        field = type(section).model_fields[name]
         return Setting(
             key=key,
-            value=_shown(getattr(getattr(self.tree, section), name)),
+            value=_shown(getattr(section, name)),
             default=_shown(field.default),
             origin=self.origins.get(key, Origin.DEFAULT),
             description=field.description or "",
-            in_database=section not in BOOTSTRAP_SECTIONS,
+            in_database=key.partition(".")[0] not in BOOTSTRAP_SECTIONS,
         )
 
 
 def keys() -> tuple[str, ...]:
-    """All settings, as `section.name`, in the tree's order."""
-    return tuple(
-        f"{section}.{name}"
-        for section, field in Settings.model_fields.items()
-        for name in _section_type(field.annotation).model_fields
-    )
+    """All settings, as `section.name` or `section.part.name`, in the tree's order."""
+    return tuple(_keys_of(Settings, ""))
+
+
+def is_secret(key: str) -> bool:
+    """Whether its value is shown to nobody and written into no trail."""
+    section, name = _section_of(Settings(), key)
+    return any(part is SecretStr for part in _parts_of(type(section).model_fields[name].annotation))
+
+
+def _keys_of(tree: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in tree.model_fields.items():
+        inner = _section_type(field.annotation)
+        if inner is None:
+            yield prefix + name
+        else:
+            yield from _keys_of(inner, f"{prefix}{name}.")
+
+
+def _section_of(tree: BaseModel, key: str) -> tuple[BaseModel, str]:
+    """The section that holds a setting, and the setting's name in it."""
+    *path, name = key.split(".")
+    for part in path:
+        tree = getattr(tree, part)
+    return tree, name
+
+
+def _parts_of(annotation: object) -> Iterator[object]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts_of(part)
 
 
 def environment_name(key: str) -> str:
@@ -164,20 +210,14 @@ def load(file: Path | None, database: Mapping[str, JsonValue] | None = None) -> 
         Origin.FILE: from_file,
         Origin.ENVIRONMENT: _from_environment(),
     }
-    merged: Tree = {}
+    merged: dict[str, JsonValue] = {}
     origins: dict[str, Origin] = {}
     for origin, layer in layers.items():
         for key, value in _leaves(layer):
-            section, _, name = key.partition(".")
-            merged.setdefault(section, {})
-            part = merged[section]
-            if not isinstance(part, dict) or not name:
-                merged[section] = value
-            else:
-                part[name] = value
+            merged[key] = value
             origins[key] = origin
     try:
-        tree = Settings(**merged)  # type: ignore[arg-type]
+        tree = Settings(**_nested(merged))  # type: ignore[arg-type]
     except ValidationError as error:
         raise _as_settings_error(error, origins, file) from error
     return Loaded(tree, origins, _unknown_environment(), access)
@@ -186,26 +226,31 @@ def load(file: Path | None, database: Mapping[str, JsonValue] | None = None) -> 
 def check_value(key: str, value: JsonValue) -> JsonValue:
     """The value as it will be stored, or a SettingsError that says what is wrong with it."""
     check_key(key)
-    section, name = key.split(".")
     try:
-        tree = Settings(**{section: {name: value}})  # type: ignore[arg-type]
+        tree = Settings(**_nested({key: value}))  # type: ignore[arg-type]
     except ValidationError as error:
-        raise SettingsError(f"{key}: {error.errors()[0]['msg']} (got {value!r})") from error
-    stored: JsonValue = getattr(tree, section).model_dump(mode="json")[name]
+        got = "" if is_secret(key) else f" (got {value!r})"
+        what = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"{key}: {what}{got}") from error
+    section, name = _section_of(tree, key)
+    kept = getattr(section, name)
+    stored: JsonValue = (
+        kept.get_secret_value() if isinstance(kept, SecretStr) else section.model_dump(mode="json")[name]
+    )
     return stored
 
 
-def _section_type(annotation: object) -> type[BaseModel]:
-    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        raise TypeError(f"{annotation!r} is no section")
-    return annotation
+def _section_type(annotation: object) -> type[Section] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, Section) else None
 
 
 def _shown(value: object) -> JsonValue:
     if isinstance(value, SecretStr):
-        return "********"
+        return SECRET
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, tuple) and any(isinstance(part, BaseModel) for part in value):
+        return [part.model_dump(mode="json") for part in value]
     return str(value)
 
 
@@ -251,7 +296,9 @@ def _from_environment() -> Tree:
     except ValueError as error:
         raise SettingsError(f"environment: {error}") from error
     # A variable with no such leaf (another program's, or a typing mistake) is reported, not fatal.
-    return _nested({key: value for key, value in _leaves(found) if key in keys()})
+    flat = {key: value for key, value in _leaves(found) if key in keys()}
+    deep = {key: os.environ.get(environment_name(key)) for key in keys() if key.count(".") > 1}
+    return _nested(flat | {key: value for key, value in deep.items() if value})
 
 
 def _unknown_environment() -> tuple[str, ...]:
@@ -259,26 +306,33 @@ def _unknown_environment() -> tuple[str, ...]:
     return tuple(sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known))
 
 
-def _leaves(tree: Tree) -> Iterator[tuple[str, JsonValue]]:
-    for section, part in tree.items():
+def _leaves(tree: Tree, prefix: str = "") -> Iterator[tuple[str, JsonValue]]:
+    for name, part in tree.items():
         if isinstance(part, dict):
-            for name, value in part.items():
-                yield f"{section}.{name}", value
+            yield from _leaves(part, f"{prefix}{name}.")
         else:
-            yield section, part
+            yield prefix + name, part
 
 
 def _nested(flat: Mapping[str, JsonValue]) -> Tree:
-    tree: dict[str, dict[str, JsonValue]] = {}
+    tree: Tree = {}
     for key, value in flat.items():
-        section, name = key.split(".")
-        tree.setdefault(section, {})[name] = value
-    return {section: dict(part) for section, part in tree.items()}
+        *path, name = key.split(".")
+        part = tree
+        for step in path:
+            inner = part.setdefault(step, {})
+            if not isinstance(inner, dict):  # a section that was written as one value: it is refused as that
+                break
+            part = inner
+        else:
+            part[name] = value
+    return tree
 
 
 def _as_settings_error(error: ValidationError, origins: Mapping[str, Origin], file: Path | None) -> SettingsError:
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"][:2])
+    path = ".".join(str(part) for part in first["loc"])
+    key = next((known for known in keys() if path == known or path.startswith(f"{known}.")), path)
     origin = origins.get(key, Origin.FILE)
     where = {
         Origin.ENVIRONMENT: environment_name(key),
@@ -293,4 +347,4 @@ def _as_settings_error(error: ValidationError, origins: Mapping[str, Origin], fi
             hint=f"did you mean {near[0]}?" if near else "bailiwick settings show lists them all",
         )
     hint = f"bailiwick settings set {key} --default" if origin is Origin.DATABASE else None
-    return SettingsError(f"{where}: {first['msg']}", hint=hint)
+    return SettingsError(f"{where}: {first['msg'].removeprefix('Value error, ')}", hint=hint)

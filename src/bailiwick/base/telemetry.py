@@ -17,6 +17,7 @@ class LogEvent(StrEnum):
 
     DATABASE_STARTED = "database.started"
     DISK_LOW = "disk.low"
+    JUDGING_FAILED = "judging.failed"
     LIVE_FAILED = "live.failed"
     PAGE_FAILED = "page.failed"
     REQUEST_ANSWERED = "request.answered"

@@ -1,4 +1,4 @@
-"""`bailiwick export`: pages, items, images and domains as files for other programs."""
+"""`bailiwick export`: pages, items, candidates, evaluations and more as files for other programs."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ from bailiwick.model.items import ItemKind
 if TYPE_CHECKING:
     from bailiwick.query.export.service import Exported, Request
 
-_KINDS = ("pages", "items", "images", "products", "domains")
+_KINDS = ("pages", "items", "images", "products", "candidates", "evaluations", "domains")
 _FORMATS = ("jsonl", "csv", "parquet", "warc")
 _SUFFIXES = {
     ".jsonl": "jsonl",
@@ -39,6 +39,7 @@ _SUFFIXES = {
     type=click.Choice([kind.value for kind in ItemKind]),
     help="Only items of this kind.",
 )
+@click.option("--status", "statuses", type=text, multiple=True, help="Only candidates or evaluations of this status.")
 @click.option("--relevant", is_flag=True, help="Only what is relevant by its profile.")
 @click.option(
     "--since",
@@ -57,11 +58,12 @@ def export(  # noqa: PLR0913 - one option each
     force: bool,
     domains: tuple[str, ...],
     kinds: tuple[str, ...],
+    statuses: tuple[str, ...],
     relevant: bool,
     since: str | None,
     name: str | None,
 ) -> None:
-    """Write pages, items, images, products or domains to a file, or to other programs.
+    """Write pages, items, candidates, evaluations and more to a file, or to other programs.
 
     A file appears whole under its name, or not at all. An export that was interrupted goes on where it was when the
     same command is given again. What changes while it runs may be in it or not; --since last brings it the next time.
@@ -70,9 +72,11 @@ def export(  # noqa: PLR0913 - one option each
     from bailiwick.query.export.service import Request
 
     _check(what, since, name, kinds=kinds, relevant=relevant)
+    _check_statuses(what, statuses)
     which = Which(
         domain_ids=_domain_ids(session, domains),
         item_kinds=kinds,
+        states=statuses,
         only_relevant=relevant,
         since=moment(since) if since and since != "last" else None,
     )
@@ -94,6 +98,16 @@ def _check(what: str, since: str | None, name: str | None, *, kinds: tuple[str, 
         raise UsageError(f"{what} have no --relevant", hint="leave it out")
     if since == "last" and name is None:
         raise UsageError("since the last export of which name?", hint="--since last --name NAME")
+
+
+def _check_statuses(what: str, statuses: tuple[str, ...]) -> None:
+    from bailiwick.query.export.kinds import KINDS
+
+    known = KINDS[what].statuses
+    if statuses and not known:
+        raise UsageError(f"{what} have no --status", hint="bailiwick export candidates --status approved")
+    if unknown := [one for one in statuses if one not in known]:
+        raise UsageError(f"there are no {what} of the status {unknown[0]!r}", hint=f"there are {', '.join(known)}")
 
 
 def _to_stdout(session: Session, request: "Request") -> "Exported":

@@ -1,12 +1,12 @@
 """`bailiwick job`: what was asked for, and how to pause, resume, cancel and forget it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import click
 from pydantic import JsonValue
 from sqlalchemy import Connection
 
-from bailiwick.cli.acting import for_each, reason_option
+from bailiwick.cli.acting import for_each, reason_option, yes_option
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session, profile_option, text
 from bailiwick.cli.crawl_options import limited
 from bailiwick.cli.crawl_seeds import admit_seeds, start_pages, tell_refused
@@ -14,6 +14,8 @@ from bailiwick.cli.output import Row, more_rows, show_facts, show_rows, stamp
 from bailiwick.crawl import jobs, runs
 from bailiwick.crawl.jobs import Job, JobOptions
 from bailiwick.ledger.events import Actor
+from bailiwick.review import listing, queue
+from bailiwick.review.listing import JobEntries
 
 _COLUMNS = ("id", "name", "state", "priority", "domains", "open", "pages", "created")
 _RUN_COLUMNS = ("domain", "pages", "budget", "depth", "errors", "stopped")
@@ -131,18 +133,45 @@ def cancel(session: Session, *, names: tuple[str, ...], reason: str | None) -> i
 @job.command()
 @jobs_argument
 @reason_option
+@yes_option
 @pass_session
-def delete(session: Session, *, names: tuple[str, ...], reason: str | None) -> int:
-    """Forget jobs that have ended, with their runs. Pages and bodies stay."""
+def delete(session: Session, *, names: tuple[str, ...], reason: str | None, yes: bool) -> int:
+    """Forget jobs that have ended, with their runs. Pages and bodies stay.
+
+    Of an evaluation its URLs and their places in the review queue go too; what people decided stays in the events.
+    """
+    settings = session.app.settings.review
 
     def deed(conn: Connection, found: Job, actor: Actor) -> str:
-        jobs.remove(conn, found, actor, reason=reason)
-        return f"job {found.id} is deleted"
+        gone = listing.entries_of_job(conn, found.id)
+        jobs.remove(conn, found, actor, reason=reason, details=_told(gone))
+        if gone.waiting:
+            queue.count_changed(conn, settings)
+        more = f" with {gone.total:,} entries of the review queue" if gone.total else ""
+        return f"job {found.id} is deleted{more}"
 
-    return _each(session, names, deed)
+    wanted = names if yes else [name for name in names if _is_meant(session, name)]
+    if not wanted:
+        raise click.Abort
+    return _each(session, wanted, deed)
 
 
-def _each(session: Session, names: tuple[str, ...], deed: Callable[[Connection, Job, Actor], str]) -> int:
+def _is_meant(session: Session, named: str) -> bool:
+    """Ask before what waits for review, or was decided there, goes with its job."""
+    with session.app.database.read() as conn:
+        found = jobs.find(conn, named)
+        gone = listing.entries_of_job(conn, found.id) if found else None
+    if gone is None or not gone.total:
+        return True
+    entries = f"{gone.waiting:,} URLs that wait for review and {gone.reviewed:,} that were decided"
+    return click.confirm(f"With job {named} go {entries}. Delete it?", err=True)
+
+
+def _told(gone: JobEntries) -> JsonValue:
+    return {"review_queue": {"waiting": gone.waiting, "reviewed": gone.reviewed}} if gone.total else None
+
+
+def _each(session: Session, names: Sequence[str], deed: Callable[[Connection, Job, Actor], str]) -> int:
     app = session.app
 
     def act(named: str) -> str:

@@ -3,6 +3,7 @@
 Nothing heavy is imported here: a command's module is loaded when it is used, so that `--help` is quick.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -15,8 +16,29 @@ from bailiwick import __version__
 from bailiwick.base.errors import BailiwickError
 from bailiwick.cli.context import Session
 
+_COLLECT_AFTER = 100_000
+
 # name -> (module:command, one line). The lines are compared with the commands' own help by a test.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
+    "Discover": {
+        "discover": (
+            "discover:discover",
+            "Find new domains: ask search engines, and judge what they bring before a page is fetched.",
+        ),
+        "judge": ("judge:judge", "Judge search results from a file: confidence, and each judge's score and reason."),
+        "candidate": (
+            "candidate:candidate",
+            "See what discovery found, why it was judged as it was, and decide about it.",
+        ),
+    },
+    "Review": {
+        "evaluate": (
+            "evaluate:evaluate",
+            "Evaluate URLs: three layers of evidence, one confidence, and the band that decides what follows.",
+        ),
+        "review": ("review:review", "Decide about evaluated URLs that wait for a person: the review queue."),
+        "learn": ("learn:learn", "Learn from people's decisions, so that fewer are needed: train, compare, switch on."),
+    },
     "Crawl": {
         "crawl": (
             "crawl:crawl",
@@ -36,7 +58,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "search": ("search:search", "Find pages and items by their words."),
         "item": ("item:item", "See items: products, services, contacts and whatever else pages describe."),
         "contact": ("contact:contact", "List contacts that pages give, and forget personal data."),
-        "export": ("export:export", "Write pages, items, images, products or domains to a file, or to other programs."),
+        "export": (
+            "export:export",
+            "Write pages, items, candidates, evaluations and more to a file, or to other programs.",
+        ),
     },
     "Domains": {
         "domain": ("domain:domain", "Submit, decide on, list and look after domains."),
@@ -55,6 +80,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Set up": {
         "member": ("member:member", "Invite, list and disable the people who may log in."),
+        "notify": (
+            "notify:notify",
+            "See and send what people are told: of decisions, and when many URLs wait for review.",
+        ),
         "settings": ("settings:settings", "Show and change settings."),
         "parser": ("parser:parser", "See and try site parsers: page objects of your own for single sites."),
         "profile": ("profile:profile", "See and check profiles: what one use of Bailiwick looks for."),
@@ -131,6 +160,9 @@ _interrupted: list[int] = []
 
 def run() -> NoReturn:
     """The program's entry point: run the command, then end with the promised exit code."""
+    # Loading a command makes objects by the hundred thousand, and none of them is garbage: looking for it costs a sixth
+    # of a command's start. Whatever runs for hours sets its own limit (`pipeline.process`).
+    gc.set_threshold(_COLLECT_AFTER, 10, 10)
     signal.signal(signal.SIGINT, _interrupt)
     sys.exit(main(sys.argv[1:]))
 

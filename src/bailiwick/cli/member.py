@@ -4,13 +4,14 @@ import click
 
 from bailiwick.accounts import links, service
 from bailiwick.accounts.service import Member
+from bailiwick.base.errors import UsageError
 from bailiwick.cli.acting import needed_reason_option, reason_option
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session, say_more, text
 from bailiwick.cli.output import Row, show_rows, stamp
 from bailiwick.model.states import Role
 from bailiwick.web import PORT
 
-_COLUMNS = ("name", "role", "state", "can_log_in", "since")
+_COLUMNS = ("name", "role", "state", "can_log_in", "has_email", "since")
 _role = click.Choice([str(role) for role in service.ROLES])
 _url_option = click.option(
     "--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="Where people reach the web interface."
@@ -107,12 +108,31 @@ def reset_password(session: Session, *, name: str, url: str) -> None:
     click.echo(_link(url, word))
 
 
+@member.command()
+@click.argument("name", type=text)
+@click.argument("address", type=text, required=False)
+@click.option("--remove", is_flag=True, help="Forget the address, and what waits to be sent to it.")
+@pass_session
+def email(session: Session, *, name: str, address: str | None, remove: bool) -> None:
+    """Say where a member is told what was decided about what they handed in.
+
+    Members can do so for themselves, admins for everybody. The audit trail does not show the address.
+    """
+    if (address is None) != remove:
+        raise UsageError("give an address, or --remove", hint="bailiwick member email NAME somebody@example.org")
+    app = session.app
+    with app.database.begin() as conn:
+        now = service.set_email(conn, name, address, app.actor(conn))
+    click.echo(f"{now.name} is told of decisions by e-mail" if now.has_email else f"{now.name} has no e-mail address")
+
+
 def _row(known: Member) -> Row:
     return {
         "name": known.name,
         "role": known.role,
         "state": known.state,
         "can_log_in": known.has_password and known.state == "active",
+        "has_email": known.has_email,
         "since": stamp(known.created_at),
     }
 

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from bailiwick.base import settings as tree
 from bailiwick.base.errors import UsageError
+from bailiwick.cli.bands import bands_preview
 from bailiwick.cli.context import Session, json_option, limit_option, pass_session
 from bailiwick.cli.output import Row, show_rows, stamp
 from bailiwick.ledger import settings as kept
@@ -68,13 +69,16 @@ def set_(session: Session, *, key: str, value: str | None, to_default: bool, rea
     app = session.app.create()
     with app.database.begin() as conn:
         actor = app.actor(conn)
+        if key == "review.bands":
+            session.say(bands_preview(app, conn, None if value is None else _parsed(value)).line())
         if value is None:
             known = kept.reset(conn, key, actor, reason=reason)
             click.echo(f"{key} has its default again" if known else f"{key} was not set in the database")
         else:
             # Against the file and the environment only: a bad value in the database must be replaceable.
             now = kept.put(conn, app.bootstrap, key, _parsed(value), actor, reason=reason)
-            click.echo(f"{key} = {json.dumps(now, ensure_ascii=False)}")
+            shown = tree.SECRET if tree.is_secret(key) and now is not None else now
+            click.echo(f"{key} = {json.dumps(shown, ensure_ascii=False)}")
 
 
 @settings.command()

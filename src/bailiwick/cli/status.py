@@ -7,6 +7,7 @@ from sqlalchemy import text
 from bailiwick.cli.context import Session, json_option, pass_session
 from bailiwick.cli.output import show_facts, stamp
 from bailiwick.crawl import jobs, runs
+from bailiwick.ledger import deliveries
 from bailiwick.ledger.events import latest
 from bailiwick.registry.overview import overview, shown
 
@@ -27,6 +28,7 @@ def status(session: Session, *, as_json: bool) -> None:
         domains = overview(conn)
         running = jobs.listing(conn, state="running", limit=_JOBS)
         paused = jobs.listing(conn, state="paused", limit=_JOBS)
+        messages = deliveries.counts(conn)
         newest = next(iter(runs.listing(conn, limit=1)), None)
     by_approval: dict[str, JsonValue] = {state: count for state, count in domains.by_approval.items() if count}
     facts: dict[str, JsonValue] = {
@@ -40,6 +42,7 @@ def status(session: Session, *, as_json: bool) -> None:
         "being_crawled": domains.leased if as_json else shown(domains.leased),
         "ready": domains.ready if as_json else shown(domains.ready),
         "jobs": _jobs(running, paused, as_json=as_json),
+        "messages": dict(messages) if as_json else _messages(messages),
         "newest_run": f"{newest.id} ({newest.job}): {newest.pages_done:,} pages, {newest.errors:,} errors"
         if newest
         else None,
@@ -54,3 +57,11 @@ def _jobs(running: list[jobs.Job], paused: list[jobs.Job], *, as_json: bool) -> 
     if as_json:
         return [{"id": job.id, "name": job.name, "state": job.state} for job in asked]
     return "; ".join(f"{job.id} {job.name} ({job.state})" for job in asked) or "none"
+
+
+def _messages(counts: dict[str, int]) -> str:
+    """To people, and whether they reach them."""
+    told = [f"{counts['waiting']:,} waiting"] if counts["waiting"] else []
+    if counts["failed"]:
+        told.append(f"{counts['failed']:,} failed (bailiwick notify list --state failed)")
+    return ", ".join(told) or "none wait"

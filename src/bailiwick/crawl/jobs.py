@@ -28,6 +28,8 @@ ALL_DEPTHS = 1_000_000
 MOST = 1_000_000_000_000
 """No budget is larger: 0 is no limit."""
 STANDING = "standing"
+EVALUATION = "evaluation"
+"""Of URLs, not of domains: `score.jobs` knows its options and what it still wants."""
 _NAMED = 3
 _NAME_CHARS = 200
 _BATCH = 5000
@@ -36,7 +38,7 @@ _BATCH = 5000
 class JobOptions(BaseModel):
     """What a job asks for. None: as the domain's own configuration says."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     max_pages: Annotated[int, Field(ge=0, le=MOST)] | None = None
     """For each domain; 0 is no limit."""
@@ -170,7 +172,7 @@ def resume(conn: Connection, job: Job, actor: Actor, *, reason: str | None = Non
     ids = _hold_domains(conn, job)
     moved = move(conn, Move(JOB, job.id, "resume", job.seen, reason), actor)
     _feel(conn, ids)
-    if not ids:
+    if not ids and job.kind != EVALUATION:
         move(conn, Move(JOB, job.id, "finish", Seen("running", moved.version)), system_actor(conn))
         conn.exec_driver_sql(SQL["finish_runs"], {"job_ids": [job.id]})
     return get(conn, str(job.id))
@@ -195,12 +197,17 @@ def cancel(conn: Connection, job: Job, actor: Actor, cooldowns: CooldownSettings
     return get(conn, str(job.id))
 
 
-def remove(conn: Connection, job: Job, actor: Actor, *, reason: str | None = None) -> None:
-    """Forget a job that has ended, with its runs. Pages, bodies and the log of fetches stay."""
+def remove(conn: Connection, job: Job, actor: Actor, *, reason: str | None = None, details: JsonValue = None) -> None:
+    """Forget a job that has ended, with its runs. Pages, bodies and the log of fetches stay.
+
+    Of an evaluation its URLs go with it, and their places in the review queue: `details` tells of them.
+    """
     require(actor, DECIDERS)
     if job.kind == STANDING or job.state not in ("finished", "cancelled"):
         raise ConflictError(f"job {job.name} is {job.state}", hint=f"bailiwick job cancel {job.id}")
-    record(conn, actor, Subject("job", job.name, job.id), Act("delete", before=job.state, reason=reason))
+    record(
+        conn, actor, Subject("job", job.name, job.id), Act("delete", before=job.state, reason=reason, details=details)
+    )
     conn.execute(delete(jobs).where(jobs.c.id == job.id))
 
 
@@ -250,7 +257,7 @@ def _job(row: dict[str, object]) -> Job:
         kind=str(row["kind"]),
         state=str(row["state"]),
         priority=int(str(row["priority"])),
-        options=JobOptions.model_validate(row["options"]),
+        options=JobOptions() if row["kind"] == EVALUATION else JobOptions.model_validate(row["options"]),
         version=int(str(row["version"])),
         created_by=str(row["creator"]),
         created_at=row["created_at"],  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, text
@@ -52,6 +53,7 @@ class Database:
         self._say = say
         self._users: int | None = None
         self._engine: Engine | None = None
+        self._making = Lock()
 
     @property
     def is_embedded(self) -> bool:
@@ -118,11 +120,12 @@ class Database:
 
     @property
     def engine(self) -> Engine:
-        if self._engine is None:
-            self._engine = create_engine(
-                "postgresql+psycopg://", creator=self.connect, pool_pre_ping=True, pool_size=5, max_overflow=5
-            )
-        return self._engine
+        with self._making:  # threads that come first together share one
+            if self._engine is None:
+                self._engine = create_engine(
+                    "postgresql+psycopg://", creator=self.connect, pool_pre_ping=True, pool_size=5, max_overflow=5
+                )
+            return self._engine
 
     def close(self) -> None:
         if self._engine is not None:

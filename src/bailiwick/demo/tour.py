@@ -1,5 +1,6 @@
 """What the tour shows. Every step runs the real program, as a user would, on a web of our own on loopback."""
 
+import json
 import os
 import signal
 import socket
@@ -25,7 +26,7 @@ _STEP_SECONDS = 300
 _UNDECIDED = "town.example"
 """Left for the web interface."""
 _FOUNDATION = "foundation.example"
-"""Crawled for its funding programmes, by a profile of its own."""
+"""Found by discovery, then crawled for its funding programmes."""
 _SHOP = "shop.example"
 """Crawled for its products and their pictures."""
 _PARSER = "shop_example.py"
@@ -50,8 +51,6 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     echo("# A crawl, from nothing: the first command makes a real PostgreSQL and stores every page.")
     _step(directory, echo, "settings", "set", "crawl.contact", "you@example.org", makes=True)
     _put_parser(directory)
-    _step(directory, echo, "crawl", running.name(_FOUNDATION), "--profile", "funding", "--delay", "0.05", *local,
-          live=True)  # fmt: skip
     _step(directory, echo, "crawl", running.name(_SHOP), "--profile", "products", "--delay", "0.05", *local,
           live=True)  # fmt: skip
     echo("# A whole list, with a kill -9 in the middle of it. A small parent starts the engine again; nothing is lost.")
@@ -65,7 +64,9 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "search", "bread", "OR", "flour", "--limit", "3", "--facets")
     _step(directory, echo, "url", "list", "--unread", "--limit", "5")
     _step(directory, echo, "export", "pages", "--domain", first, "-o", "pages.csv")
+    _discovery(directory, echo, running)
     _items(directory, echo, running)
+    _evaluation(directory, echo, running, names)
     echo("# Every domain is governed: submitted, reviewed, approved, suspended; each decision has author and reason.")
     _step(directory, echo, "domain", "submit", f"http://{undecided}/some/page", "--context", "A neighbour")
     _step(directory, echo, "domain", "suspend", first, "--reason", "they asked us to pause")
@@ -78,6 +79,66 @@ def _tour(directory: Path, echo: Echo, running: Running) -> None:
     _web_interface(directory, echo, *local)
     _step(directory, echo, "db", "stop")
     echo("# docs/tutorial.md goes on from here.")
+
+
+def _discovery(directory: Path, echo: Echo, running: Running) -> None:
+    """From what a search brought, and what the crawl itself came by, to an approved, crawled, reviewed source."""
+    foundation = running.name(_FOUNDATION)
+    results = directory / "results.jsonl"
+    results.write_text("".join(f"{json.dumps(result)}\n" for result in _results(foundation)), encoding="utf-8")
+    echo("# Where is more? Results of a search, and the links that the crawl collected, are judged before any fetch.")
+    _step(directory, echo, "discover", "community grants", "--engine", "file:results.jsonl", "--engine", "links",
+          "--profile", "funding")  # fmt: skip
+    echo(
+        "# Nothing is crawled that nobody approved. Then the candidate gets what its pages say, and waits for a person."
+    )
+    _step(directory, echo, "domain", "approve", foundation, "--reason", "gives grants in our county")
+    _step(directory, echo, "crawl", foundation, "--delay", "0.05", "--resolve", running.resolve, live=True)
+    _step(directory, echo, "candidate", "list", "--state", "pending_review")
+    _step(directory, echo, "candidate", "show", _first_candidate(directory))
+
+
+def _evaluation(directory: Path, echo: Echo, running: Running, names: Sequence[str]) -> None:
+    """From pages to decisions: bands decide what is clear, a person the rest."""
+    bands = [
+        {"name": "good", "min": 0.65, "max": 1.0, "action": "auto_approve"},
+        {"name": "unsure", "min": 0.6, "max": 0.64, "action": "manual_review"},
+        {"name": "poor", "min": 0.0, "max": 0.59, "action": "reject"},
+    ]
+    (directory / "pages.txt").write_text("".join(f"http://{name}/\n" for name in names))
+    echo("# Which pages are good? Three layers of evidence, one confidence. Bands of one's own decide what is clear.")
+    _step(directory, echo, "settings", "set", "review.bands", json.dumps(bands))
+    _step(directory, echo, "evaluate", "pages.txt", "--resolve", running.resolve)
+    echo("# The rest waits for a person; what people decide is learned from.")
+    _step(directory, echo, "review", "list")
+    _step(directory, echo, "review", "next")
+
+
+def _results(foundation: str) -> Iterator[dict[str, str]]:
+    """As a search engine might give them; made up like the web that they are about."""
+    yield {
+        "url": f"http://{foundation}/programmes/community-kitchens",
+        "title": "Community kitchens - grants of the Lantern Hill Foundation",
+        "snippet": "Grants of 2,000 to 15,000 euro for charities and clubs. Deadline for applications: 31 March 2027.",
+    }
+    yield {
+        "url": "http://quickcash.example/personal-loans",
+        "title": "Cash loans <b>today</b>, no credit check",
+        "snippet": "Low interest rates on personal loans and mortgages. Apply in five minutes.",
+    }
+    yield {
+        "url": "http://herald.example/2019/05/museum-grant",
+        "title": "Museum was awarded a grant of two million",
+        "snippet": "The director said she was delighted. The grant was awarded in May 2019 by the ministry.",
+    }
+    yield {"url": "javascript:alert(document.cookie)", "title": "Free grants!!!", "snippet": ""}
+
+
+def _first_candidate(directory: Path) -> str:
+    """The best one that waits for review."""
+    command = _command(directory, ("candidate", "list", "--state", "pending_review", "--limit", "1", "--json"))
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=_STEP_SECONDS, check=True)
+    return str(json.loads(done.stdout.splitlines()[0])["id"])
 
 
 def _put_parser(directory: Path) -> None:
@@ -97,7 +158,7 @@ def _items(directory: Path, echo: Echo, running: Running) -> None:
     _step(directory, echo, "search", "--kind", "product", "--price", "10..60", "--in-stock", "--facets", "--limit", "4")
     _step(directory, echo, "image", "list", "--domain", shop, "--limit", "4")
     _step(directory, echo, "search", "books", "OR", "room", "--kind", "service", "--limit", "4")
-    echo("# A profile says what is looked for. The first crawl had one for funding programmes; one of them is a PDF.")
+    echo("# A profile says what is looked for. The foundation has one for funding programmes; one of them is a PDF.")
     _step(directory, echo, "profile", "list")
     _step(directory, echo, "search", "grant", "--kind", "funding_programme", "--limit", "4")
     _step(directory, echo, "export", "items", "-o", "items.jsonl")

@@ -50,9 +50,9 @@ def text_of_markdown(markdown: str) -> str:
 
 def _extract(html: str, url: str) -> str | None:
     """trafilatura gives up with exceptions of many kinds on odd documents: no markdown then, the text is there."""
+    _silence()
     import trafilatura
 
-    _silence()
     try:
         return trafilatura.extract(
             html, url=url, output_format="markdown", include_comments=False, include_tables=True, include_links=True,
@@ -64,6 +64,8 @@ def _extract(html: str, url: str) -> str | None:
 
 @cache
 def _silence() -> None:
-    """A line for each odd page is nothing that a person reads; what became of a page is in its outcome."""
+    """A line for each odd page is nothing that a person reads; what became of a page is in its outcome.
+
+    Before the first import: some of them talk while they are loaded."""
     for name in ("trafilatura", "htmldate", "courlan", "justext", "readability", "lxml"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

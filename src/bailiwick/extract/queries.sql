@@ -105,8 +105,12 @@ returning domain_id, path_hash
 -- name: write_items
 insert into items as i (
     snapshot_id, domain_id, path_hash, kind, position, data, confidence, extractor, extractor_version, content_hash,
-    fields)
-select s, d, p, k, n, j::jsonb, c, e, v, h, f::jsonb
+    fields, verified_at)
+select s, d, p, k, n, j::jsonb, c, e, v, h, f::jsonb,
+       -- What a person verified is so in the page's next content too, as long as it says the same.
+       case when k in ('contact', 'funding_programme')
+            then (select max(o.verified_at) from items as o
+                  where o.domain_id = d and o.path_hash = p and o.kind = k and o.content_hash = h) end
 from unnest(%(snapshot_id)s::bigint[], %(domain_id)s::bigint[], %(path_hash)s::bigint[], %(kind)b::text[],
             %(position)s::int[], %(data)b::text[], %(confidence)s::float8[], %(extractor)b::text[],
             %(extractor_version)s::int[], %(content_hash)b::bytea[], %(fields)b::text[])
@@ -114,7 +118,8 @@ from unnest(%(snapshot_id)s::bigint[], %(domain_id)s::bigint[], %(path_hash)s::b
 on conflict (snapshot_id, kind, position) do update
 set data = excluded.data, confidence = excluded.confidence, fields = excluded.fields, extractor = excluded.extractor,
     extractor_version = excluded.extractor_version, content_hash = excluded.content_hash,
-    updated_at = case when i.content_hash = excluded.content_hash then i.updated_at else bailiwick_now() end
+    updated_at = case when i.content_hash = excluded.content_hash then i.updated_at else bailiwick_now() end,
+    verified_at = case when i.content_hash = excluded.content_hash then i.verified_at else excluded.verified_at end
 
 -- name: drop_items
 -- Items that these snapshots had and have no more.

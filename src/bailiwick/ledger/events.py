@@ -83,6 +83,8 @@ def latest(
     query = _events().order_by(events.c.id.desc()).limit(limit)
     if subject is not None:
         query = query.where(events.c.subject_kind == subject.kind, events.c.subject_name == subject.name)
+        if subject.id is not None:  # several may have one name: the same page in two jobs
+            query = query.where(events.c.subject_id == subject.id)
     if before_id is not None:
         query = query.where(events.c.id < before_id)
     return _all(conn, query)

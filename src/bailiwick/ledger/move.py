@@ -99,6 +99,8 @@ def move_many(
     For the system's own moves, which leave the version alone. Returns how many moved.
     """
     transition = machine.transition(source, verb)
+    if not ids:
+        return 0
     _refuse_role(transition, actor)
     table = metadata.tables[machine.table]
     moved = (
@@ -177,7 +179,7 @@ def _what_happened(conn: Connection, wish: Move, table: Table) -> ConflictError 
     if row is None:
         return NotFoundError(f"there is no {kind} with id {wish.subject_id}")
     name, now, version = row
-    last = next(iter(latest(conn, subject=Subject(kind, name), limit=1)), None)
+    last = next(iter(latest(conn, subject=Subject(kind, name, wish.subject_id), limit=1)), None)
     by = f"; last: {last.verb} by {last.actor}" + (f" ({last.reason})" if last.reason else "") if last else ""
     return ConflictError(
         f"{name} has changed meanwhile: {wish.machine.name} is {now} (version {version}){by}",

@@ -5,7 +5,7 @@ from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from bailiwick.base.errors import SettingsError
-from bailiwick.base.settings import Loaded, Origin, check_value, environment_name
+from bailiwick.base.settings import SECRET, Loaded, Origin, check_value, environment_name, is_secret
 from bailiwick.db.tables import settings
 from bailiwick.ledger.events import Act, Actor, Event, Subject, latest, record
 
@@ -31,7 +31,7 @@ def put(
             set_={**row, "set_at": func.bailiwick_now(), "version": settings.c.version + 1},
         )
     )
-    record(conn, actor, Subject("setting", key), Act("set", before, checked, reason))
+    record(conn, actor, Subject("setting", key), Act("set", _told(key, before), _told(key, checked), reason))
     return checked
 
 
@@ -40,13 +40,18 @@ def reset(conn: Connection, key: str, actor: Actor, *, reason: str | None = None
     before = conn.execute(delete(settings).where(settings.c.key == key).returning(settings.c.value)).scalar()
     if before is None:
         return False
-    record(conn, actor, Subject("setting", key), Act("reset", before, reason=reason))
+    record(conn, actor, Subject("setting", key), Act("reset", _told(key, before), reason=reason))
     return True
 
 
 def history(conn: Connection, key: str, *, limit: int) -> list[Event]:
     """Who set it to what, newest first."""
     return latest(conn, subject=Subject("setting", key), limit=limit)
+
+
+def _told(key: str, value: JsonValue) -> JsonValue:
+    """For the trail, which everybody may read."""
+    return SECRET if value is not None and is_secret(key) else value
 
 
 def _refuse_shadowed(loaded: Loaded, key: str) -> None:

@@ -23,7 +23,7 @@ DIRECTORY = "profiles"
 Tree: TypeAlias = dict[str, JsonValue]
 Location: TypeAlias = tuple[str | int, ...]
 
-_MERGED = ("keywords", "negative_keywords", "examples", "images", "model")
+_MERGED = ("keywords", "negative_keywords", "examples", "organisations", "images", "model")
 """Tables that are laid over the extended profile's key by key; everything else is replaced."""
 _MAX_DEPTH = 10
 
@@ -179,14 +179,16 @@ def _field_names(location: Location) -> list[str]:
     part: type[BaseModel] = Profile
     for key in location:
         if isinstance(key, str) and key in part.model_fields:
-            annotation = part.model_fields[key].annotation
-            options = [annotation, *get_args(annotation)]
-            part = next((option for option in options if _is_part(option)), part)
+            part = next(_parts_in(part.model_fields[key].annotation), part)
     return [name for name in part.model_fields if name != "name" or part is not Profile]
 
 
-def _is_part(option: object) -> bool:
-    return isinstance(option, type) and issubclass(option, BaseModel)
+def _parts_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models that a field is made of, however deep: `tuple[Band, ...] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _parts_in(inner)
 
 
 def _at(file: ProfileFile, location: Location, what: str, *, hint: str | None = None) -> ProfileError:

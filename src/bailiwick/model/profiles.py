@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Annotated, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
+from bailiwick.base.bands import MOST_BANDS, Band, check_bands
 from bailiwick.model.items import ItemKind
+from bailiwick.model.scoring import ScorePolicy
 
 DEFAULT_PROFILE = "general"
 PROFILE_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
@@ -25,11 +26,8 @@ HostPattern: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)
 ]
 SchemaType: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z]+$", max_length=60)]
+Country: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 Language: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
-
-# Scores are shown with two decimals, so that is how close two bands can lie (0.49 and 0.5).
-_BAND_STEP = 0.01
-_EPSILON = 1e-9
 
 
 class ModelUse(StrEnum):
@@ -58,16 +56,28 @@ class MarkdownPolicy(StrEnum):
     NONE = "none"
 
 
-class BandAction(StrEnum):
-    """What happens to a URL whose confidence lies in a band (003)."""
+class OrganisationType(StrEnum):
+    """What kind of organisation stands behind a search result."""
 
-    AUTO_APPROVE = "auto_approve"
-    MANUAL_REVIEW = "manual_review"
-    REJECT = "reject"
+    GOVERNMENT = "government"
+    INTERNATIONAL = "international"
+    FOUNDATION = "foundation"
+    RESEARCH = "research"
+    EDUCATION = "education"
+    ASSOCIATION = "association"
+    COMPANY = "company"
+    FINANCE = "finance"
+    SHOP = "shop"
+    MEDIA = "media"
+    BLOG = "blog"
+    JOBS = "jobs"
+    FORUM = "forum"
+    REFERENCE = "reference"
+    FUNDRAISER = "fundraiser"
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Examples(_Part):
@@ -82,21 +92,6 @@ class JudgeWeight(_Part):
 
     name: Slug
     weight: Weight = 1.0
-
-
-class Band(_Part):
-    """A range of confidence, both ends included, and what it leads to (003)."""
-
-    name: Slug
-    min: Share
-    max: Share
-    action: BandAction
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.min > self.max:
-            raise ValueError(f"band {self.name}: min {self.min:g} is above max {self.max:g}")
-        return self
 
 
 class ImagePolicy(_Part):
@@ -118,16 +113,16 @@ class ModelPolicy(_Part):
     instructions: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
 
 
-DEFAULT_BANDS = (
-    Band(name="high", min=0.8, max=1.0, action=BandAction.AUTO_APPROVE),
-    Band(name="medium", min=0.5, max=0.79, action=BandAction.MANUAL_REVIEW),
-    Band(name="low", min=0.3, max=0.49, action=BandAction.MANUAL_REVIEW),
-    Band(name="auto_reject", min=0.0, max=0.29, action=BandAction.REJECT),
-)
+# Round numbers: what a result says of itself counts most, what only hints at its worth half or less.
 DEFAULT_JUDGES = (
-    JudgeWeight(name="keywords"),
-    JudgeWeight(name="meaning"),
-    JudgeWeight(name="credibility"),
+    JudgeWeight(name="keywords", weight=0.5),
+    JudgeWeight(name="meaning", weight=1.5),
+    JudgeWeight(name="recency", weight=1.5),
+    JudgeWeight(name="organisation", weight=0.5),
+    JudgeWeight(name="credibility", weight=0.25),
+    JudgeWeight(name="geography", weight=0.5),
+    JudgeWeight(name="history", weight=1.0),
+    JudgeWeight(name="agreement", weight=0.5),
 )
 
 
@@ -146,6 +141,10 @@ class Profile(_Part):
     keywords: Mapping[Phrase, Weight] = Field(default_factory=dict, max_length=500)
     negative_keywords: Mapping[Phrase, Weight] = Field(default_factory=dict, max_length=500)
     examples: Examples = Examples()
+    organisations: Mapping[OrganisationType, Share] = Field(default_factory=dict)
+    """How much each kind of organisation speaks for a search result of theirs. Not named: no opinion."""
+    countries: tuple[Country, ...] = Field((), max_length=250)
+    """Where search results should come from or be for (ISO 3166). Empty: anywhere."""
     types: tuple[SchemaType, ...] = Field((), max_length=50)
     """Types of schema.org: a page whose markup names one is relevant, whatever its words and their language."""
     extractors: tuple[ItemKind, ...] = (ItemKind.ARTICLE,)
@@ -158,7 +157,9 @@ class Profile(_Part):
     judges: tuple[JudgeWeight, ...] = Field(DEFAULT_JUDGES, min_length=1, max_length=50)
     judge_threshold: Share = 0.6
     """Weighted score of the judges from which a search result becomes a candidate (001)."""
-    bands: tuple[Band, ...] = Field(DEFAULT_BANDS, min_length=1, max_length=20)
+    bands: tuple[Band, ...] | None = Field(None, min_length=1, max_length=MOST_BANDS)
+    """Where scores lead (003). None: as the setting `review.bands` says."""
+    scoring: ScorePolicy = ScorePolicy()
 
     @property
     def takes_everything(self) -> bool:
@@ -173,12 +174,7 @@ class Profile(_Part):
         text = json.dumps(deciding, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
-    def band(self, score: float) -> Band:
-        """The band of a score, which counts with two decimals."""
-        rounded = round(score, 2)
-        return next(band for band in self.bands if band.min - _EPSILON <= rounded <= band.max + _EPSILON)
-
-    @field_validator("extractors", "languages", "asset_hosts", "types")
+    @field_validator("extractors", "languages", "asset_hosts", "types", "countries")
     @classmethod
     def _named_once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         _refuse_twice(given)
@@ -192,22 +188,8 @@ class Profile(_Part):
 
     @field_validator("bands")
     @classmethod
-    def _bands_cover(cls, given: tuple[Band, ...]) -> tuple[Band, ...]:
-        """Every score from 0 to 1 lies in exactly one band, and they are written in order, up or down."""
-        _refuse_twice([band.name for band in given])
-        upward = sorted(given, key=lambda band: (band.min, band.max))
-        if list(given) not in (upward, upward[::-1]):
-            raise ValueError("bands are written in order of their scores, upward or downward")
-        if upward[0].min > _EPSILON:
-            raise ValueError(f"no band for scores from 0 to {upward[0].min:g}")
-        if upward[-1].max < 1 - _EPSILON:
-            raise ValueError(f"no band for scores from {upward[-1].max:g} to 1")
-        for below, above in pairwise(upward):
-            if above.min <= below.max + _EPSILON:
-                raise ValueError(f"bands {below.name} and {above.name} overlap at {above.min:g}")
-            if above.min - below.max > _BAND_STEP + _EPSILON:
-                raise ValueError(f"no band for scores between {below.max:g} and {above.min:g}")
-        return given
+    def _bands_cover(cls, given: tuple[Band, ...] | None) -> tuple[Band, ...] | None:
+        return None if given is None else check_bands(given)
 
     @model_validator(mode="after")
     def _evidence_needs_a_topic(self) -> Self:

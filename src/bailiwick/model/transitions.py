@@ -117,6 +117,8 @@ REVIEW = Machine(
         Transition("waiting", "approve", "approved", DECIDERS),
         Transition("waiting", "reject", "rejected", DECIDERS, needs_reason=True),
         *_each(("approved", "rejected"), "requeue", "waiting", ADMIN, reason=True),
+        # Within the grace period, by who decided.
+        *_each(("approved", "rejected"), "undo", "waiting", DECIDERS),
     ),
 )
 

@@ -78,7 +78,7 @@ class HttpFetcher:
             limit=0,
             resolver=GuardedResolver(guard, dns),
             socket_factory=guard.open_socket,
-            ssl=_trust(settings),
+            ssl=trust(settings),
             ttl_dns_cache=_DNS_SECONDS,
             # Less than the idle limit: aiohttp may leave the timer of a large body running on a connection it keeps.
             keepalive_timeout=min(15.0, settings.idle_timeout_seconds / 2),
@@ -172,7 +172,7 @@ async def _drain(response: aiohttp.ClientResponse) -> int:
     return received
 
 
-def _trust(settings: NetSettings) -> ssl.SSLContext | bool:
+def trust(settings: NetSettings) -> ssl.SSLContext | bool:
     """What certificates are checked against; True is aiohttp's own, which it has read by now."""
     if settings.extra_ca_file is None:
         return True

@@ -1,10 +1,11 @@
-"""The search index, kept up to date beside the parsing: when that has nothing to do, and at its end."""
+"""What follows parsing, done beside it when that has nothing to do: the search index, then candidates."""
 
 import asyncio
 from collections.abc import Callable
 
 from bailiwick.app import App
 from bailiwick.base.errors import BailiwickError
+from bailiwick.pipeline.following import follow_up
 from bailiwick.query.feed import Counts, run_once
 
 _MESSAGES = 200
@@ -25,7 +26,7 @@ def index_all(app: App, advance: Callable[[int], None] = lambda _: None) -> int:
 
 async def index_beside(app: App, pages_done: Callable[[], int]) -> None:
     """For ever: a little at a time, while nothing is being parsed."""
-    seen, since = -1, 0.0
+    seen, since, followed = -1, 0.0, -1
     while True:
         await asyncio.sleep(_PAUSE_SECONDS)
         if (now := pages_done()) != seen:
@@ -35,8 +36,11 @@ async def index_beside(app: App, pages_done: Callable[[], int]) -> None:
         while since >= _AT_REST_SECONDS and pages_done() == seen:
             try:
                 done = await asyncio.to_thread(_round, app, _MESSAGES)
+                if not done.is_more_left and followed != seen:  # once for what was parsed, not every second
+                    await asyncio.to_thread(follow_up, app)
+                    followed = seen
             except BailiwickError as error:
-                app.say(f"the search index waits: {error.message}")
+                app.say(f"what follows parsing waits: {error.message}")
                 break
             if not done.is_more_left:
                 break

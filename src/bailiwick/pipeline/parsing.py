@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from bailiwick.app import App
 from bailiwick.base.settings import Settings
-from bailiwick.extract.asking import Budget
+from bailiwick.evidence.asking import Budget
 from bailiwick.extract.content import ContentLimits
 from bailiwick.extract.items.model_reader import ModelReader
 from bailiwick.extract.page import Extracted
@@ -22,6 +22,9 @@ from bailiwick.extract.relevance.model_judge import ModelJudge
 from bailiwick.extract.stage import ParseProgress, ParseStage, SecondOpinion, SecondReading, Work
 from bailiwick.model.content import Relevance
 from bailiwick.model.profiles import ModelReading, ModelUse
+from bailiwick.pipeline.ageing import age_beside
+from bailiwick.pipeline.delivering import deliver_beside, deliver_last
+from bailiwick.pipeline.following import follow_up
 from bailiwick.pipeline.indexing import index_beside
 from bailiwick.pipeline.process import prepare_process, until_orphaned
 from bailiwick.pipeline.tally import Tally
@@ -78,6 +81,8 @@ async def _parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgre
         beside.append(asyncio.create_task(_stop_with_parent(stage, order.parent)))
     if order.stays:
         beside.append(asyncio.create_task(index_beside(app, lambda: stage.progress.pages)))
+        beside.append(asyncio.create_task(deliver_beside(app)))
+        beside.append(asyncio.create_task(age_beside(app)))
     try:
         progress = await stage.run(stays=order.stays)
     finally:
@@ -85,6 +90,8 @@ async def _parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgre
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+    await asyncio.to_thread(follow_up, app)
+    await deliver_last(app)
     return progress, stage.is_stopping
 
 

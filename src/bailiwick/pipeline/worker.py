@@ -54,6 +54,27 @@ def work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[None]]") -
 
 
 async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[None]]") -> tuple[Engine, bool]:
+    told = Told()
+
+    def started(engine: Engine) -> None:
+        _listen(engine, told, app.say)
+        told.tasks.append(asyncio.create_task(watch(engine)))  # type: ignore[arg-type]
+        if order.parent is not None:
+            told.tasks.append(asyncio.create_task(_stop_with_parent(engine, order.parent)))
+
+    try:
+        engine = await run_engine(app, order, started)
+    finally:
+        for task in told.tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        app.body_store.close()
+    return engine, told.is_interrupted
+
+
+async def run_engine(app: App, order: Order, started: Callable[[Engine], None]) -> Engine:
+    """Crawl in this event loop until it is over. `started` gets the engine, by which it can be stopped."""
     settings = app.settings
     store = app.body_store
     guard = Guard(allow_private=settings.net.allow_private_networks, resolves=order.resolves)
@@ -73,22 +94,13 @@ async def _work(app: App, order: Order, watch: "Callable[[Engine], Awaitable[Non
     )
     images = _images(app, tools, order)
     engine = Engine(desk, tools, settings, order.wanted, say=app.say, images=images)
-    told = Told()
-    _listen(engine, told, app.say)
-    told.tasks.append(asyncio.create_task(watch(engine)))  # type: ignore[arg-type]
-    if order.parent is not None:
-        told.tasks.append(asyncio.create_task(_stop_with_parent(engine, order.parent)))
+    started(engine)
     try:
         await engine.run()
     finally:
-        for task in told.tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
         if images.tools is not None:
             await images.tools.reader.close()
-        store.close()
-    return engine, told.is_interrupted
+    return engine
 
 
 def _images(app: App, tools: Tools, order: Order) -> ImagesBeside:

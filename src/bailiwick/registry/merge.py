@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, case, delete, func, select, text, update
+from sqlalchemy import Connection, case, delete, func, null, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from bailiwick.base.errors import ConflictError, UsageError
 from bailiwick.base.sections import NamesSettings
 from bailiwick.db.tables import (
+    candidates,
     crawl_queue,
     domain_memory,
     domain_progress,
@@ -111,6 +112,8 @@ def merge(conn: Connection, planned: Planned, actor: Actor) -> Domain:
     _merge_pages(conn, source, target)
     conn.execute(delete(parser_stats).where(parser_stats.c.domain_id == source.id))
     _merge_jobs(conn, source, target)
+    _merge_candidates(conn, source, target)
+    _merge_evaluations(conn, source, target)
     conn.execute(delete(domains).where(domains.c.id == source.id))
     _tell_moved(conn, source, target)
     record(
@@ -132,6 +135,7 @@ def purge(conn: Connection, domain: Domain, actor: Actor, *, reason: str | None)
     take_lease(conn, [domain])
     for table in (page_requests, domain_progress, domain_memory, *_PAGE_TABLES, parser_stats):
         conn.execute(delete(table).where(table.c.domain_id == domain.id))
+    conn.execute(update(candidates).where(candidates.c.domain_id == domain.id).values(facts=null()))
     zero = dict.fromkeys((*_SUMMED[:5], "crawl_depth_reached", "consecutive_error_count"), 0)
     gone = dict.fromkeys(("image_yield_rate", "avg_images_per_page", "error_rate"))
     conn.execute(
@@ -237,6 +241,7 @@ def _merge_rows(conn: Connection, source: Domain, target: Domain) -> None:
                 seed_rank = least(t.seed_rank, s.seed_rank),
                 crawl_depth_reached = greatest(t.crawl_depth_reached, s.crawl_depth_reached),
                 best_confidence_score = greatest(t.best_confidence_score, s.best_confidence_score),
+                is_proposed = t.is_proposed or s.is_proposed,
                 notes = nullif(concat_ws(E'\\n', t.notes, s.notes), ''),
                 version = t.version + 1
             from domains as s where t.id = :target and s.id = :source"""),  # noqa: S608 - names of our own
@@ -313,6 +318,34 @@ def _merge_pages(conn: Connection, source: Domain, target: Domain) -> None:
             update domains set pages_discovered = c.known from counted as c where id = :target and c.known > 0"""),
         pair,
     )
+
+
+def _merge_candidates(conn: Connection, source: Domain, target: Domain) -> None:
+    """A find that both have is the target's."""
+    pair = {"source": source.id, "target": target.id}
+    conn.execute(
+        text("""
+            update candidates as s set domain_id = :target where s.domain_id = :source and not (
+                s.state <> 'skipped_low_confidence' and exists (
+                    select 1 from candidates as t where t.domain_id = :target and t.path_hash = s.path_hash
+                      and t.state <> 'skipped_low_confidence'))"""),
+        pair,
+    )
+
+
+def _merge_evaluations(conn: Connection, source: Domain, target: Domain) -> None:
+    """URLs that were evaluated, and what people decided about them; one that both have in one job is the target's."""
+    pair = {"source": source.id, "target": target.id}
+    conn.execute(
+        text("""
+            update job_urls as s set domain_id = :target where s.domain_id = :source and not exists (
+                select 1 from job_urls as t
+                where t.job_id = s.job_id and t.domain_id = :target and t.path_hash = s.path_hash)"""),
+        pair,
+    )
+    for name in ("evaluations", "review_queue"):
+        moved = f"update {name} as e set domain_id = :target from job_urls as u"  # noqa: S608
+        conn.execute(text(f"{moved} where e.domain_id = :source and u.id = e.url_id and u.domain_id = :target"), pair)
 
 
 def _merge_jobs(conn: Connection, source: Domain, target: Domain) -> None:

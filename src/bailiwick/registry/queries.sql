@@ -336,3 +336,43 @@ select count(*) from added
 select d.name, q.wake_at from crawl_queue as q join domains as d on d.id = q.domain_id
 where q.wake_at is not null and q.worker is null
 order by q.wake_at limit %(limit)s
+
+-- name: rate
+-- The counters of judging; answers with what they are now.
+update domains as d
+set high_quality_candidate_count = d.high_quality_candidate_count + r.high,
+    low_quality_candidate_count = d.low_quality_candidate_count + r.low,
+    best_confidence_score = greatest(d.best_confidence_score, r.best),
+    last_processed_at = bailiwick_now(), failure_reason = null, failed_at = null, retry_after = null, failure_count = 0
+from unnest(%(ids)s::bigint[], %(high)s::int[], %(low)s::int[], %(best)s::float8[]) as r(id, high, low, best)
+where d.id = r.id and d.standing = 'processing'
+returning d.id, d.high_quality_candidate_count, d.low_quality_candidate_count
+
+-- name: add_found
+-- Domains that a search brought up. A trust rule admits by suffix, the operator's setting by confidence. Who is neither
+-- admitted nor good enough to ask a person about is known, and waits in no queue. Sorted: concurrent sessions lock alike.
+with fresh as materialized (
+    select f.name, f.site, f.shared_key, f.proposed, f.admitted,
+           (select t.suffix from trust_rules as t
+            where right('.' || split_part(f.name, ':', 1), length(t.suffix)) = t.suffix
+            order by length(t.suffix) desc limit 1) as rule
+    from unnest(%(name)b::text[], %(site)b::text[], %(shared_key)b::text[], %(proposed)s::bool[], %(admitted)s::bool[])
+         as f(name, site, shared_key, proposed, admitted)
+), added as (
+    insert into domains (name, site, shared_key, approval, submitted_by, submitter_type, submission_context, profile,
+                         source, is_trusted, is_proposed, discovery_session_id)
+    select name, site, shared_key, case when admitted or rule is not null then 'approved' else 'pending_review' end,
+           %(actor)s, 'system', %(context)s, %(profile)s, %(source)s, rule is not null,
+           proposed or admitted or rule is not null, %(session_id)s
+    from fresh order by name
+    on conflict (name) do nothing
+    returning id, name, shared_key, approval, is_proposed
+), queued as (
+    insert into crawl_queue (domain_id, key_hash) select id, hashtextextended(shared_key, 0) from added
+)
+select a.id, a.name, a.approval, a.is_proposed, f.rule from added as a join fresh as f on f.name = a.name order by a.id
+
+-- name: wake_asked
+-- Approved domains that sleep although a page of theirs is asked for.
+update domains as d set next_crawl_after = bailiwick_now()
+where d.id = any(%(ids)s::bigint[]) and d.approval = 'approved' and domain_refusal(d, bailiwick_now()) = 'not_due'

@@ -81,8 +81,17 @@ def suggest(conn: Connection, name: DomainName, actor: Actor, *, context: str | 
     if find(conn, name) is None and _create(conn, what, actor) is not None:
         return
     known = get(conn, name)
+    if known.approval == "pending_review" and not known.row["is_proposed"]:
+        known = propose(conn, known, actor, context=context)
     act = Act("suggest", reason=context, details={"receipt": receipt})
     record(conn, actor, Subject("domain", known.name.name, known.id), act)
+
+
+def propose(conn: Connection, domain: Domain, actor: Actor, *, context: str | None) -> Domain:
+    """A person is to decide about a domain that so far was only known."""
+    changes = {"is_proposed": True, **({"submission_context": context} if context else {})}
+    edit(conn, domain, changes, Act("propose", reason=context), actor)
+    return get(conn, domain.name)
 
 
 def submit_url(conn: Connection, url: PageUrl, actor: Actor, *, contact: str | None = None) -> Domain | None:
@@ -171,6 +180,8 @@ def _answer_for(conn: Connection, known: Domain, what: Submission, actor: Actor)
         reviewed = {"reviewed_by": actor.id, "reviewed_at": func.bailiwick_now()}
         apply(conn, Move(APPROVAL, known.id, "admit", known.approval_seen, what.context, changes=reviewed), actor)
         return Submitted(Answer.ADMITTED, get(conn, known.name), _warnings(what))
+    if known.approval == "pending_review" and not known.row["is_proposed"]:
+        return Submitted(Answer.SUBMITTED, propose(conn, known, actor, context=what.context), _warnings(what))
     if known.approval == "rejected" and (what.context or "").strip():
         wish = Move(
             APPROVAL,

@@ -20,7 +20,7 @@ from bailiwick.net.agent import product, user_agent
 from bailiwick.query.images import listing as images
 from bailiwick.registry import watching
 from bailiwick.registry.explain import explain
-from bailiwick.registry.permission import DECIDERS
+from bailiwick.registry.permission import DECIDERS, others_can_decide
 from bailiwick.registry.records import Domain, find
 from bailiwick.web.domains import address, place, whole
 from bailiwick.web.visits import Form, Member, Sent, Visit, inside
@@ -69,7 +69,7 @@ def domain_page(here: Member, name: str, before: Before = None) -> Response:
             Axis(machine.name, machine.question, state, verbs.moves(domain, machine, state, role))
             for machine, state in verbs.axes(domain)
         ]
-        is_own = domain.row["submitted_by"] == here.actor.id and service.others_can_decide(conn, here.actor)
+        is_own = domain.row["submitted_by"] == here.actor.id and others_can_decide(conn, here.actor)
         [row] = watching.progress_of(conn, [domain.name.name])
         events = latest(conn, subject=Subject("domain", domain.name.name), limit=_EVENTS + 1, before_id=before)
         values = {

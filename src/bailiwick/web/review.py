@@ -6,8 +6,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from bailiwick.approve import queue
-from bailiwick.approve.service import others_can_decide
-from bailiwick.registry.permission import DECIDERS
+from bailiwick.registry.permission import DECIDERS, others_can_decide
 from bailiwick.web.domains import address, place
 from bailiwick.web.visits import Staff
 

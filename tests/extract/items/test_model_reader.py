@@ -13,7 +13,7 @@ from bailiwick.backends.model_openai import OpenAIModel, open_model
 from bailiwick.base.clock import FakeClock
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import model_calls
-from bailiwick.extract.asking import Budget
+from bailiwick.evidence.asking import Budget
 from bailiwick.extract.items.model_reader import ModelReader
 from bailiwick.extract.page import Extracted
 from bailiwick.model.content import Content, ContentKind, Relevance, RelevanceSource

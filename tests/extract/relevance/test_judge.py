@@ -10,12 +10,12 @@ import wordllama
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bailiwick.evidence.embedding import shipped_embedder
 from bailiwick.extract.relevance import Subject, judge_for
-from bailiwick.extract.relevance.embedding import shipped_embedder
-from bailiwick.extract.relevance.subject import words_of
 from bailiwick.model.content import Relevance, RelevanceSource
 from bailiwick.model.profile_files import load_profile
 from bailiwick.model.profiles import Examples
+from bailiwick.model.words import words_of
 
 FUNDING = load_profile("funding", None)
 CALL = Subject(

@@ -16,7 +16,7 @@ from bailiwick.backends.model_openai import OpenAIModel, open_model
 from bailiwick.base.clock import FakeClock
 from bailiwick.db.engine import Database
 from bailiwick.db.tables import model_calls
-from bailiwick.extract.model_calls import Call, CallKey, record_call, remembered_answer, spent_today
+from bailiwick.evidence.model_calls import Call, CallKey, record_call, remembered_answer, spent_today
 from bailiwick.extract.relevance.model_judge import Budget, ModelJudge
 from bailiwick.extract.relevance.prompt import RelevanceAnswer, prompt_version, question
 from bailiwick.model.content import Content, ContentKind, Relevance, RelevanceSource

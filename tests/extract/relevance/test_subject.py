@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiwick.extract.relevance.subject import Subject, Words, words_of
+from bailiwick.extract.relevance.subject import Subject
+from bailiwick.model.words import words_of
 
 TYPESET = "a_b 1 \x1f \x00 \u2018It\u2019s\u201d \u2014 na\u00efve \u2026 STRASSE Stra\u00dfe\xa0\u0130"
 
@@ -22,6 +23,6 @@ def test_words_are_the_same_for_odd_text(text: str) -> None:
 
 
 def test_long_parts_are_bounded() -> None:
-    words = Words.of(Subject("https://x.example/" + "a/" * 9000, "b " * 9000, "c " * 9000, "d " * 90_000))
+    words = Subject("https://x.example/" + "a/" * 9000, "b " * 9000, "c " * 9000, "d " * 90_000).words()
     assert max(map(len, (words.title, words.url, words.description))) <= 1000
     assert len(words.body) == 1250

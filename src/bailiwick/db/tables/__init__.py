@@ -28,20 +28,31 @@ from bailiwick.db.tables.crawl import (
     runs,
     sitemaps,
 )
+from bailiwick.db.tables.discovery import candidates, discovery_sessions, engine_calls, engine_gates
 from bailiwick.db.tables.images import image_fetches, image_sightings, images
+from bailiwick.db.tables.learning import labels, models
 from bailiwick.db.tables.ledger import events, members, outbox, settings, state_moves
 from bailiwick.db.tables.parsers import parser_stats, parser_tries
 from bailiwick.db.tables.privacy import forgotten, forgotten_key
 from bailiwick.db.tables.products import price_history, products
 from bailiwick.db.tables.registry import crawl_queue, domain_progress, domains, page_requests, trust_rules, workers
+from bailiwick.db.tables.scoring import domain_facts, evaluations, job_urls, review_queue, url_results
 from bailiwick.db.tables.search import search_documents
+from bailiwick.db.tables.telling import deliveries, notification_crossings
 
 __all__ = [
     "TransactionId",
+    "candidates",
     "crawl_queue",
+    "deliveries",
+    "discovery_sessions",
+    "domain_facts",
     "domain_memory",
     "domain_progress",
     "domains",
+    "engine_calls",
+    "engine_gates",
+    "evaluations",
     "events",
     "export_cursors",
     "fetch_log",
@@ -54,10 +65,14 @@ __all__ = [
     "item_rejects",
     "items",
     "job_domains",
+    "job_urls",
     "jobs",
+    "labels",
     "members",
     "metadata",
     "model_calls",
+    "models",
+    "notification_crossings",
     "one_time_links",
     "outbox",
     "outbox_readers",
@@ -73,6 +88,7 @@ __all__ = [
     "price_history",
     "products",
     "refused_links",
+    "review_queue",
     "robots_cache",
     "run_domains",
     "runs",
@@ -83,5 +99,6 @@ __all__ = [
     "snapshot_history",
     "state_moves",
     "trust_rules",
+    "url_results",
     "workers",
 ]

@@ -73,6 +73,10 @@ page_snapshots = Table(
     CheckConstraint("kind in ('html', 'pdf', 'text')", name="page_snapshots_kind_check"),
     CheckConstraint("relevance between 0 and 1", name="page_snapshots_relevance_check"),
     CheckConstraint("relevance_source in ('all', 'keywords', 'meaning', 'model')", name="page_snapshots_source_check"),
+    Index("page_snapshots_near_0_idx", text("(simhash & 65535)")),
+    Index("page_snapshots_near_16_idx", text("(simhash >> 16 & 65535)")),
+    Index("page_snapshots_near_32_idx", text("(simhash >> 32 & 65535)")),
+    Index("page_snapshots_near_48_idx", text("(simhash >> 48 & 65535)")),
 )
 
 snapshot_history = Table(
@@ -106,6 +110,7 @@ items = Table(
     moment("first_seen_at"),
     moment("updated_at"),
     Column("fields", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    Column("verified_at", TIME),
     UniqueConstraint("snapshot_id", "kind", "position", name="items_position_key"),
     CheckConstraint(
         "kind in ('article', 'business', 'contact', 'funding_programme', 'image', 'opportunity', 'product', 'service')",

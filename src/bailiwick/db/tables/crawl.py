@@ -48,7 +48,7 @@ jobs = Table(
     moment("updated_at"),
     UniqueConstraint("name", name="jobs_name_key"),
     CheckConstraint("length(trim(name)) between 1 and 200", name="jobs_name_check"),
-    CheckConstraint("kind in ('crawl', 'standing')", name="jobs_kind_check"),
+    CheckConstraint("kind in ('crawl', 'standing', 'evaluation')", name="jobs_kind_check"),
     CheckConstraint("priority between 1 and 10", name="jobs_priority_check"),
     Index("jobs_state_idx", "state", "id"),
     Index("jobs_standing_key", "kind", unique=True, postgresql_where=text("kind = 'standing'")),

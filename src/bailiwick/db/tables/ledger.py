@@ -29,6 +29,7 @@ members = Table(
     moment("updated_at"),
     Column("password_hash", Text),
     Column("os_user", Text),
+    Column("email", Text),
     UniqueConstraint("name", name="members_name_key"),
     UniqueConstraint("os_user", name="members_os_user_key"),
     CheckConstraint("name = lower(name) and length(name) between 1 and 100", name="members_name_check"),

@@ -101,6 +101,12 @@ domains = Table(
     moment("updated_at"),
     always("is_held", Boolean, "false"),
     Column("last_run_id", BigInteger, ForeignKey("runs.id", name="domains_last_run_id_fkey", ondelete="SET NULL")),
+    always("is_proposed", Boolean, "true"),
+    Column(
+        "discovery_session_id",
+        BigInteger,
+        ForeignKey("discovery_sessions.id", name="domains_discovery_session_id_fkey", ondelete="SET NULL"),
+    ),
     UniqueConstraint("name", name="domains_name_key"),
     CheckConstraint(
         r"name = lower(name) and name !~ '[\s/@?#]' and length(name) between 1 and 260", name="domains_name_check"
@@ -144,7 +150,12 @@ domains = Table(
     ),
     CheckConstraint("retry_after > failed_at", name="domains_retry_check"),
     Index("domains_site_idx", "site", "name"),
-    Index("domains_review_idx", "first_seen_at", "id", postgresql_where=text("approval = 'pending_review'")),
+    Index(
+        "domains_review_idx",
+        "first_seen_at",
+        "id",
+        postgresql_where=text("approval = 'pending_review' and is_proposed"),
+    ),
     # Lists: from the axes to each order. See registry/listing.py.
     Index("domains_states_idx", *_AXES, "name"),
     Index("domains_priority_score_idx", *_AXES, text("priority_score desc"), "name"),
@@ -239,7 +250,8 @@ page_requests = Table(
     moment("asked_at"),
     UniqueConstraint("domain_id", "kind", "path", name="page_requests_path_key"),
     CheckConstraint(
-        "kind in ('submitted', 'redirect', 'recrawl', 'image', 'evaluation')", name="page_requests_kind_check"
+        "kind in ('submitted', 'redirect', 'recrawl', 'image', 'evaluation', 'candidate')",
+        name="page_requests_kind_check",
     ),
     CheckConstraint("priority between 1 and 10", name="page_requests_priority_check"),
     CheckConstraint("path like '/%' and length(path) <= 2000", name="page_requests_path_check"),

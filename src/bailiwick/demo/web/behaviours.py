@@ -71,6 +71,18 @@ def linking(*hrefs: str) -> Behaviour:
     return _inserting(links, before="</main>")
 
 
+def mentioning(text: str, *, host: str, path: str) -> Behaviour:
+    """A paragraph that names another host of the local web: `{…}` in it is the link."""
+
+    def behave(request: Request, answer: Answer) -> Answer:
+        before, _, rest = text.partition("{")
+        anchor, _, after = rest.partition("}")
+        link = f'<p>{before}<a href="{request.url(host, path)}">{anchor}</a>{after}</p>\n'
+        return _inserting(link, before="</main>")(request, answer)
+
+    return behave
+
+
 def validators(*, etag: bool = True, last_modified: bool = True) -> Behaviour:
     """The page has these validators, and a request that knows them is answered with 304 (RFC 9110 section 13)."""
 

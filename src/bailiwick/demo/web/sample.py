@@ -7,6 +7,7 @@ from bailiwick.demo.web.behaviours import (
     encoded,
     for_first,
     linking,
+    mentioning,
     noindex_meta,
     redirect,
     status,
@@ -32,6 +33,21 @@ _SITES: tuple[tuple[str, Theme, int, int], ...] = (
     ("town.example", TOWN, 25, 5),
     ("foundation.example", FOUNDATION, 25, 5),
     ("members.example", CLUB, 20, 5),
+)
+
+
+# Where the others tell of the foundation, so that whoever crawls them can find it: (host, page, text with a link).
+_THANKS = (
+    (
+        "library.example",
+        SERVICES,
+        "A grant pays for it. Clubs may {apply for funding of the Lantern Hill Foundation} until 31 March 2027.",
+    ),
+    (
+        "foodbank.example",
+        "/",
+        "Thanks to the {community grants of the Lantern Hill Foundation}, whose call for proposals is open.",
+    ),
 )
 
 
@@ -85,3 +101,5 @@ def _give_offers(web: Web) -> None:
     library.add(*library_pages(library.host))
     foundation.add(*foundation_pages(foundation.host))
     foundation.behave("/", linking(PROGRAMMES, CONTACT))
+    for host, path, text in _THANKS:
+        web[host].behave(path, mentioning(text, host=foundation.host, path=PROGRAMMES))

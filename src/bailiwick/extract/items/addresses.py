@@ -5,8 +5,8 @@
 import re
 from dataclasses import dataclass
 
-from bailiwick.extract.items.countries import NAMES, country_code
 from bailiwick.extract.items.lines import Line
+from bailiwick.model.countries import NAMES, country_code
 
 _STATES_TEXT = """
     AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK

@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from bailiwick.base.clock import Clock
-from bailiwick.extract.asking import Asker, Begin, Budget
+from bailiwick.evidence.asking import Asker, Begin, Budget
+from bailiwick.evidence.model_calls import CallKey
 from bailiwick.extract.items.checked import Maker, checked
-from bailiwick.extract.model_calls import CallKey
 from bailiwick.extract.page import Extracted
 from bailiwick.model.content import Content
 from bailiwick.model.items import Gathered, Item, ItemKind, Reject

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bailiwick.extract.items.addresses import PostalAddress, find_addresses, read_address
-from bailiwick.extract.items.countries import country_code, country_of_host, country_of_language
 from bailiwick.extract.items.deadlines import Deadline, find_deadline
 from bailiwick.extract.items.lines import Line, Zone
 from bailiwick.extract.items.names import page_heading, site_name
 from bailiwick.extract.items.pairs import Pair
 from bailiwick.extract.items.reach import Mark, is_credit, read_marks
 from bailiwick.extract.structured import Thing
+from bailiwick.model.countries import country_code, country_of_host, country_of_language
 
 if TYPE_CHECKING:
     from bailiwick.extract.items.source import Source

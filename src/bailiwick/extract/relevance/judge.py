@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from bailiwick.extract.relevance.embedding import Embedder, shipped_embedder
-from bailiwick.extract.relevance.keywords import Evidence, Keywords
-from bailiwick.extract.relevance.meaning import Likeness, Meaning
-from bailiwick.extract.relevance.subject import Subject, Words
+from bailiwick.evidence.embedding import Embedder, shipped_embedder
+from bailiwick.evidence.keywords import Evidence, Keywords
+from bailiwick.evidence.meaning import Likeness, Meaning
+from bailiwick.extract.relevance.subject import Subject
 from bailiwick.extract.relevance.weights import KEYWORDS, MEANING
 from bailiwick.model.content import Relevance, RelevanceSource
 from bailiwick.model.profiles import Profile
@@ -47,7 +47,7 @@ class _TopicJudge:
         if self._languages and subject.language and subject.language not in self._languages:
             reason = f"its language is {subject.language}; wanted: {', '.join(self._languages)}"
             return Relevance(0.0, is_relevant=False, reason=reason, source=self._source)
-        words = Words.of(subject)
+        words = subject.words()
         evidence = self._keywords.evidence(words)
         likeness = self._meaning.likeness(words) if self._meaning else None
         score, reason = self._weights.score(evidence, likeness), _reason(evidence, likeness)

@@ -6,8 +6,8 @@ Whatever goes wrong, the local score stands, and its reason says why no model wa
 from dataclasses import replace
 
 from bailiwick.base.clock import Clock
-from bailiwick.extract.asking import Asker, Begin, Budget
-from bailiwick.extract.model_calls import CallKey
+from bailiwick.evidence.asking import Asker, Begin, Budget
+from bailiwick.evidence.model_calls import CallKey
 from bailiwick.extract.relevance.prompt import RelevanceAnswer, prompt_version, question
 from bailiwick.model.content import Content, Relevance, RelevanceSource
 from bailiwick.model.profiles import ModelUse, Profile

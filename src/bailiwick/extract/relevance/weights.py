@@ -7,8 +7,8 @@ topics. They belong to no profile: evidence is measured against the profile's ow
 from dataclasses import dataclass
 from math import exp
 
-from bailiwick.extract.relevance.keywords import Evidence
-from bailiwick.extract.relevance.meaning import Likeness
+from bailiwick.evidence.keywords import Evidence
+from bailiwick.evidence.meaning import Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,6 @@ class Weights:
 
 
 # fitted: begin
-MEANING = Weights(support=2.959, objection=-2.595, wanted=14.914, unwanted=-15.454, intercept=-2.852)
-KEYWORDS = Weights(support=3.157, objection=-3.952, wanted=0.0, unwanted=0.0, intercept=-2.723)
+MEANING = Weights(support=2.852, objection=-2.756, wanted=13.707, unwanted=-14.593, intercept=-2.684)
+KEYWORDS = Weights(support=3.205, objection=-3.553, wanted=0.0, unwanted=0.0, intercept=-2.686)
 # fitted: end

@@ -1,10 +1,12 @@
 """What can be exported: each kind, where its rows come from, and what its columns mean.
 
-A later kind (candidates, evaluations) is one more entry here and one more query.
+A later kind is one more entry here and two more queries: its keys in order, and the rows of some of them.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
+
+from bailiwick.model.transitions import CANDIDATE
 
 
 class Type(StrEnum):
@@ -35,6 +37,8 @@ class Kind:
     filters: frozenset[str]
     keys_at_once: int = 500
     """Fewer where a key may have thousands of rows."""
+    statuses: tuple[str, ...] = ()
+    """What --status takes."""
 
 
 def _columns(lines: str) -> tuple[Column, ...]:
@@ -97,6 +101,7 @@ is_relevant       boolean  whether the page is relevant by its profile
 first_seen_at     time     when it was first found
 updated_at        time     when it last changed
 fetched_at        time     when the page was last fetched
+verified_at       time     when a person approved the candidate that it belongs to
 """)
 _PRODUCTS = _columns("""
 url            text     the page that sells it
@@ -173,6 +178,65 @@ last_crawled_at  time     when it was last crawled
 next_crawl_after time     before that it rests
 updated_at       time     when its record last changed
 """)
+_CANDIDATES = _columns("""
+url                         text    where it was found to be
+url_sha256                  text    SHA-256 of that URL, in hex
+domain                      text    canonical name of its domain
+id                          integer number of the candidate
+session_id                  integer the discovery session that found it
+status                      text    how far it is; approved and rejected are people's words
+confidence_score            number  what judges made of it, 0 to 1
+threshold                   number  from where on it is a candidate
+title                       text    as the search engine gave it
+snippet                     text    as the search engine gave it
+engine                      text    the engine that ranked it best
+query                       text    what that one was asked
+position                    integer its place in the answer
+found_by                    json    every engine, query and place
+profile                     text    what was looked for
+judge_scores                json    each judge's score, weight and explanation
+reasoning                   text    what they say together
+extracted_organization_name text    who is behind it, by its title
+extracted_program_name      text    what it offers, by its title
+programmes                  json    verified funding programmes: of its page, and of pages that are no candidates
+contacts                    json    verified contacts: of the same pages
+facts                       json    what the crawl found before anybody looked
+reviewed_by                 text    who decided
+reviewed_at                 time    when
+review_notes                text    why
+crawled_at                  time    when its page was crawled
+found_at                    time    when it was found
+""")
+_EVALUATIONS = _columns("""
+url                    text    what was evaluated
+url_sha256             text    SHA-256 of that URL, in hex
+domain                 text    canonical name of its domain
+title                  text    its title
+profile                text    by which it was evaluated
+job_id                 integer the job that asked for it
+confidence_score       number  what decided, 0 to 1
+confidence_band        text    the band of that score at the time
+action                 text    where the band leads: auto_approve, manual_review or reject
+status                 text    approved, rejected, queue_overflow or waiting
+reason                 text    who decided: band, trusted_domain, person or queue_full
+reviewer_notes         text    why
+decided_by             text    the person, if it was one
+decided_at             time    when
+queued_at              time    when it came into the review queue
+is_stale               boolean whether it waited there for too long
+reasoning              text    why the score is what it is
+sophistication_signals json    the four scores of layer 3
+layer1_results         json    what is known of the domain
+layer2_results         json    what rules found on the page and its site
+layer3_results         json    how sophisticated the page looks
+layer3_by              text    who scored that
+evidence               json    what findings rest on, by layer and name
+evidence_confidence    number  the score by evidence alone
+learned_probability    number  what the model learned from people says
+model_id               integer which model
+policy_version         text    which weights and thresholds
+evaluated_at           time    when
+""")
 _BODIES = _columns("""
 url         text    where the page is
 fetched_at  time    when it was fetched
@@ -191,6 +255,11 @@ KINDS = {
              _IMAGES, frozenset({"domain", "relevant"}), 50),
         Kind("products", "products of shops, as their pages have them now", "parsed_after", "export_products",
              _PRODUCTS, frozenset({"domain"})),
+        Kind("candidates", "finds of discovery; with --status approved the knowledge base", "candidates_after",
+             "export_candidates", _CANDIDATES, frozenset({"domain", "status"}), 100, CANDIDATE.states),
+        Kind("evaluations", "evaluated URLs, with what came of them", "evaluations_after", "export_evaluations",
+             _EVALUATIONS, frozenset({"domain", "status"}), 100,
+             ("approved", "rejected", "queue_overflow", "waiting")),
         Kind("domains", "domains, whatever their state", "domains_after", "export_domains", _DOMAINS,
              frozenset({"domain"})),
     )

@@ -29,6 +29,7 @@ class Which:
     item_kinds: tuple[str, ...] = ()
     only_relevant: bool = False
     since: datetime | None = None
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,5 +97,6 @@ def _rows(conn: Connection, kind: Kind, which: Which, keys: Sequence[PageKey]) -
         "item_kinds": list(which.item_kinds),
         "only_relevant": which.only_relevant,
         "since": which.since,
+        "states": list(which.states),
     }
     return conn.exec_driver_sql(SQL[kind.rows], asked).all()

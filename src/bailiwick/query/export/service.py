@@ -1,7 +1,7 @@
 """An export from beginning to end: rows by key, into a part that becomes the file, and the cursor of its name."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -41,11 +41,14 @@ class Request:
     def filters(self) -> dict[str, JsonValue]:
         """Which rows, apart from their time: exports of one name keep to the same."""
         which = self.which
+        # Not there without: exports of a name that was remembered before there were states keep to the same.
+        states: dict[str, JsonValue] = {"states": [*sorted(which.states)]} if which.states else {}
         return {
             "kind": self.kind,
             "domain_ids": [*sorted(which.domain_ids)],
             "item_kinds": [*sorted(which.item_kinds)],
             "only_relevant": which.only_relevant,
+            **states,
         }
 
     def described(self) -> dict[str, JsonValue]:
@@ -135,7 +138,7 @@ def _begin(database: Database, request: Request) -> Noted:
 
 def _since(which: Which, noted: Noted) -> Which:
     since = datetime.fromisoformat(noted.since) if noted.since else None
-    return Which(which.domain_ids, which.item_kinds, which.only_relevant, since)
+    return replace(which, since=since)
 
 
 def _last_end(conn: Connection, request: Request) -> datetime | None:

@@ -1,0 +1,1 @@
+"""Discover: search engines are asked, what they bring is cleaned, grouped by domain and kept as candidates."""

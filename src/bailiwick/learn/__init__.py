@@ -1,0 +1,1 @@
+"""Decisions of people in; models fitted, compared and explained out. One place for judging, relevance and review."""

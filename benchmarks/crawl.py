@@ -48,6 +48,7 @@ def _options() -> argparse.Namespace:
 
     race = _prepared(commands.add_parser("race"), compare.race, pages=5_000, rounds=3)
     race.add_argument("--scrapy-stores", action="store_true", help="a further contender: Scrapy that keeps bodies")
+    race.add_argument("--no-parsing", action="store_true", help="leave the lap with the parse stage out")
     race.add_argument("--profile", action="store_true", help="one more lap of ours under py-spy, if it is installed")
     peers_python = ROOT / ".venv-bench" / "bin" / "python"
     race.add_argument("--peers-python", type=Path, default=peers_python, help="an interpreter that has the peers")

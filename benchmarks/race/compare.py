@@ -9,7 +9,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.flames import flames
-from benchmarks.race.contenders import OURS, SCRAPY, STORING, WHOLE_SITE, Contender, Course, Lap, all_contenders
+from benchmarks.race.contenders import (
+    OURS,
+    SCRAPY,
+    STORING,
+    WHOLE_SITE,
+    Contender,
+    Course,
+    Lap,
+    all_contenders,
+    parsing_lap,
+)
 from benchmarks.race.meters import Cores, run_measured
 from benchmarks.race.ours import Project, crawl_command, project
 from benchmarks.race.pages import Size
@@ -37,6 +47,7 @@ def race(options: argparse.Namespace, cores: Cores, scratch: Path) -> None:
         for contender in contenders:
             print(f"{contender.name}: {contender.how}")
         laps = _run(contenders, course, options.rounds)
+        parsing = None if options.no_parsing else parsing_lap(course)
         if options.profile:
             _profile(course, options.out)
     verified = told.pop("verify")
@@ -46,6 +57,9 @@ def race(options: argparse.Namespace, cores: Cores, scratch: Path) -> None:
     report.samples += [asdict(lap) | {"pages_per_cpu_second": lap.pages_per_cpu_second} for lap in laps]
     medians = [_median([lap for lap in laps if lap.contender == contender.name]) for contender in contenders]
     _tell(medians, laps)
+    if parsing is not None:
+        print(f"{parsing.contender}, one lap: {parsing.pages_per_cpu_second:,.1f} pages a CPU-second")
+        report.samples.append(asdict(parsing) | {"pages_per_cpu_second": parsing.pages_per_cpu_second})
     print(f"storage verify: {verified}")
     _judge(report, medians, laps, options.pages)
     report.end(_plot(medians, options.pages))

@@ -1,6 +1,6 @@
 """Who takes part in the race, and what one lap is: the whole site, once, from nothing.
 
-A contender is a name and a lap. A variant of ours (one with a parse stage, say) is one more entry of `all_contenders`.
+A contender is a name and a lap.
 """
 
 import os
@@ -18,6 +18,7 @@ from benchmarks.race.served import ROOT, Served, seen
 PEERS = ROOT / "benchmarks" / "peers"
 WHOLE_SITE = ("--depth", "all", "--max-pages", "0", "--delay", "0")
 OURS, SCRAPY, STORING, CRAWLEE = "Bailiwick", "Scrapy with JOBDIR", "Scrapy, bodies kept", "Crawlee"
+PARSING = "Bailiwick with parsing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,18 @@ def all_contenders(peers_python: Path, *, stores: bool, at_end: Said) -> list[Co
     return found
 
 
-def _our_lap(course: Course, at_end: Said) -> Lap:
+def parsing_lap(course: Course) -> Lap:
+    """Ours as it is by default: main text, markdown, language, items and search of every page. No peer does as much."""
+    return _our_lap(course, lambda _: None, PARSING)
+
+
+def _our_lap(course: Course, at_end: Said, name: str = OURS) -> Lap:
     """All of ours shares the client's core, the database server too: nobody can say that we had two."""
     with project(course.scratch, "ours", core=course.cores.client) as ours:
-        spent, database = ours.crawl(course.web, course.cores, course.web.url, *WHOLE_SITE)
-        lap = Lap.of(OURS, course, spent, database)
+        spent, database = ours.crawl(course.web, course.cores, course.web.url, *WHOLE_SITE, parses=name == PARSING)
+        lap = Lap.of(name, course, spent, database)
         if spent.code:
-            print(f"{OURS} ended with {spent.code}: {ours.said.read_text()[-300:]}")
+            print(f"{name} ended with {spent.code}: {ours.said.read_text()[-300:]}")
         at_end(ours)
     return lap
 

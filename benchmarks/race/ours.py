@@ -45,15 +45,15 @@ class Project:
         )
         return done.stdout.strip()
 
-    def crawl(self, web: Served, cores: Cores, *arguments: str) -> tuple[Spent, float]:
+    def crawl(self, web: Served, cores: Cores, *arguments: str, parses: bool = False) -> tuple[Spent, float]:
         """What a crawl costs: the client, and CPU seconds of the database server."""
         before = self.database.cpu_seconds()
-        spent = self.crawl_as_it_is(web, cores, *arguments)
+        spent = self.crawl_as_it_is(web, cores, *arguments, parses=parses)
         return spent, self.database.cpu_seconds() - before
 
-    def crawl_as_it_is(self, web: Served, cores: Cores, *arguments: str) -> Spent:
+    def crawl_as_it_is(self, web: Served, cores: Cores, *arguments: str, parses: bool = False) -> Spent:
         """What a crawl costs its client. The database server is left alone, whether it runs or not."""
-        command = crawl_command(web, *arguments)
+        command = crawl_command(web, *arguments, parses=parses)
         return run_measured(command, core=cores.client, cwd=self.home, env=self.env, output=self.said)
 
     def shown(self) -> dict[str, str]:
@@ -69,8 +69,10 @@ class Project:
         return App.at(self.home)
 
 
-def crawl_command(web: Served, *arguments: str) -> Sequence[str | Path]:
-    return [PROGRAM, "-q", "crawl", *arguments, "--no-parse", "--resolve", web.resolve, "--user-agent", AGENT, "--json"]
+def crawl_command(web: Served, *arguments: str, parses: bool = False) -> Sequence[str | Path]:
+    """Without the parse stage, unless that is what is measured: no peer has one."""
+    stages = [] if parses else ["--no-parse"]
+    return [PROGRAM, "-q", "crawl", *arguments, *stages, "--resolve", web.resolve, "--user-agent", AGENT, "--json"]
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 
 from bailiwick.base.sections import DatabaseSettings
 from bailiwick.base.settings import Settings
@@ -18,6 +20,10 @@ from tests.web.browser import CHROMIUM
 IN_CI = os.environ.get("CI") == "true"
 # The unit of work, its promises and the ports: here a server, or a pooler before it, may make a difference.
 ON_EVERY_SERVER = frozenset({"conformance", "crawl", "db", "ledger", "registry"})
+
+# What an example takes is the machine's affair: a busy one would fail tests that nothing is wrong with.
+examples.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.load_profile("house")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

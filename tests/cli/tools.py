@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROGRAM = Path(sys.executable).with_name("bailiwick")
+from tests.program import PROGRAM, run_program
+
+__all__ = ["PROGRAM", "Ran", "bailiwick", "environment"]
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,5 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def bailiwick(*arguments: str, cwd: Path, stdin: str = "", patience: float = 120, **env: str) -> Ran:
-    done = subprocess.run(
-        [PROGRAM, *arguments],
-        cwd=cwd,
-        input=stdin,
-        env=environment(**env),
-        capture_output=True,
-        text=True,
-        timeout=patience,
-        check=False,
-    )
+    done = run_program(arguments, cwd=cwd, env=environment(**env), stdin=stdin, seconds=patience)
     return Ran(done.returncode, done.stdout, done.stderr)

@@ -19,6 +19,7 @@ from bailiwick.app import App
 from bailiwick.crawl.outcomes import MEANINGS
 from bailiwick.demo.web.running import Running
 from tests.cli.tools import PROGRAM, Ran, environment
+from tests.program import run_program
 
 
 @dataclass
@@ -38,10 +39,8 @@ class Land:
 
     def run(self, *arguments: str, code: int | None = 0, stdin: str = "", seconds: float = 120, **env: str) -> Ran:
         """One command, to its end."""
-        done = subprocess.run(
-            [PROGRAM, *arguments], cwd=self.home, input=stdin, env=environment(**(self.env | env)),
-            capture_output=True, text=True, timeout=seconds, check=False,
-        )  # fmt: skip
+        given = environment(**(self.env | env))
+        done = run_program(arguments, cwd=self.home, env=given, stdin=stdin, seconds=seconds)
         ran = Ran(done.returncode, done.stdout, done.stderr)
         assert code is None or ran.code == code, ran
         return ran

@@ -178,3 +178,11 @@ def test_a_wrong_order_is_refused_and_leaves_no_session(land: Path, arguments: t
     assert says in ran.err
     assert "hint: " in ran.err
     assert len(bailiwick("discover", "--sessions", "--json", cwd=land).rows) == before
+
+
+def test_what_is_below_the_threshold_is_not_shown_as_if_it_reached_it(land: Path, store: Database) -> None:
+    with store.begin() as conn:
+        conn.execute(text("update candidates set confidence = 0.5999 where path = '/about'"))
+    listed = bailiwick("candidate", "list", "--state", "skipped_low_confidence", cwd=land).out
+    assert "0.59  About us" in listed
+    assert "0.60" not in listed.partition("About us")[0]

@@ -13,7 +13,7 @@ from bailiwick.pipeline.discovery import Discovered, Watch, discover
 from tests.backends.engine_servers import KEY, EngineServer, Entry, engine_server, fault
 from tests.servers import TestServers
 
-QUERIES = ("grants", "prizes")
+QUERIES = ("grants", "prizes", "awards")
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def brave() -> Iterator[EngineServer]:
 def app(servers: TestServers, tmp_path: Path, brave: EngineServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("BAILIWICK_BRAVE_BASE_URL", brave.url)
-    monkeypatch.setenv("BAILIWICK_BRAVE_PRICE_PER_REQUEST", "0.25")
+    monkeypatch.setenv("BAILIWICK_BRAVE_PRICE_PER_REQUEST", "0.1")
     monkeypatch.setenv("BAILIWICK_BRAVE_REQUESTS_PER_MINUTE", "100000")
     monkeypatch.setenv("BAILIWICK_BRAVE_MAX_RETRIES", "0")
     with servers.cloned("pg18") as url:
@@ -50,14 +50,14 @@ def test_what_was_paid_for_before_an_interruption_is_counted_and_not_paid_twice(
         run(app, Watch(asked=stop_after_one))
     found = run(app)
     assert found.goes_on
-    assert [asked.query["q"] for asked in brave.requests] == ["grants", "prizes"]
-    assert (found.stats.engine_calls, found.stats.cost, found.stats.results) == (2, 0.5, 2)
+    assert [asked.query["q"] for asked in brave.requests] == ["grants", "prizes", "awards"]
+    assert (found.stats.engine_calls, found.stats.cost, found.stats.results) == (3, 0.3, 3)
 
 
 def test_an_engine_that_failed_before_an_interruption_is_asked_again_and_counted_once(
     app: App, brave: EngineServer
 ) -> None:
-    brave.says = [fault(500), fault(500)]
+    brave.says = [fault(500)] * 3
 
     def stop(_done: int, _of: int) -> None:
         raise KeyboardInterrupt

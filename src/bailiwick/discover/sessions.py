@@ -183,7 +183,8 @@ class Asked:
 def asked(conn: Connection, session_id: int) -> Asked:
     """By the record of calls: also what was asked in the moments before it was interrupted."""
     counted = select(func.count(), func.coalesce(func.sum(engine_calls.c.cost), 0.0))
-    return Asked(*conn.execute(counted.where(engine_calls.c.session_id == session_id)).one())
+    calls, cost = conn.execute(counted.where(engine_calls.c.session_id == session_id)).one()
+    return Asked(calls, round(cost, 6))
 
 
 def kept_answers(conn: Connection, session_id: int) -> dict[tuple[str, str, int], EngineAnswer]:

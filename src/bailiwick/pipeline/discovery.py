@@ -152,7 +152,7 @@ def _asker(app: App, engine: SearchEngine, outcome: Discovered, kept: Kept) -> A
 
     async def record(call: Call, answer: EngineAnswer) -> None:
         stats.engine_calls += 1
-        stats.cost += call.cost
+        stats.cost = round(stats.cost + call.cost, 6)
         await asyncio.to_thread(write, call, answer)
 
     limits = Limits.of(getattr(app.bootstrap.tree, engine.name)) if is_service else None

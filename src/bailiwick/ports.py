@@ -264,6 +264,8 @@ class EngineAnswer:
     """Of the HTTP answer, where there was one."""
     pause_seconds: float = 0.0
     """How long it is of no use to ask again (Retry-After)."""
+    is_spent: bool = False
+    """What was paid for is used up. When it will be of use to ask again, the engine does not know."""
     milliseconds: int = 0
 
 
@@ -278,6 +280,11 @@ class SearchEngine(Protocol):
     @property
     def page_size(self) -> int:
         """Most results of one question."""
+        ...
+
+    @property
+    def most_pages(self) -> int | None:
+        """Most pages of one query, each a request; None: how many there are shows when they are asked for."""
         ...
 
     async def ask(self, question: EngineQuestion) -> EngineAnswer:

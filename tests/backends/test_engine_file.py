@@ -153,10 +153,40 @@ def test_a_query_column_chooses_the_rows(given: Callable[..., Path]) -> None:
     path = given(
         "Keyword,Rank,URL\nIsland Grants,3,https://a.example/\nboats,1,https://b.example/\n,,https://c.example/\n"
     )
-    assert [(hit.url[8], hit.position) for hit in read(path, query="island  grants")[0]] == [("a", 3)]
+    # A row that does not say which query it answers is not lost: it answers each.
+    assert [(hit.url[8], hit.position) for hit in read(path, query="island  grants")[0]] == [("a", 3), ("c", None)]
     assert [hit.url[8] for hit in read(path)[0]] == ["a", "b", "c"]
     without = given("url\nhttps://a.example/\nhttps://b.example/\n")
     assert len(read(without, query="anything")[0]) == 2
+
+
+def test_keywords_that_are_no_text_say_nothing_of_the_query(given: Callable[..., Path]) -> None:
+    path = given('{"url": "https://a.example/", "keywords": ["boats", "sails"]}')
+    assert [hit.url for hit in read(path, query="island grants")[0]] == ["https://a.example/"]
+
+
+def test_rows_that_answer_other_queries_are_told_of(given: Callable[..., Path]) -> None:
+    path = given("url,query\nhttps://a.example/,Boats\nhttps://b.example/,boats\nhttps://c.example/,sails\n")
+
+    def unasked(*queries: str) -> str | None:
+        async def story() -> str | None:
+            engine = FileEngine(str(path))
+            for query in queries:
+                await engine.ask(EngineQuestion(query, 1, 1000))
+            await engine.close()
+            return engine.unasked
+
+        told: str | None = run(story())
+        return told
+
+    assert unasked("grants", "prizes") == f"3 rows of {path} answer other queries, such as 'Boats'"
+    assert unasked("sails") == f"2 rows of {path} answer other queries, such as 'Boats'"
+    assert unasked("sails", "boats") is unasked("") is None
+
+
+def test_a_field_may_be_as_long_as_a_line(given: Callable[..., Path]) -> None:
+    hits, rejects, _ = read(given(f"url,title,snippet\nhttps://a.example/,A,{'x' * 200_000}\n"))
+    assert ([hit.title for hit in hits], rejects.count) == (["A"], 0)
 
 
 def _csv(rows: int) -> str:
@@ -259,7 +289,7 @@ def test_a_file_that_goes_away_is_a_value(given: Callable[..., Path]) -> None:
     path.unlink()
     answer = run(engine.ask(EngineQuestion("")))
     assert (answer.outcome, answer.why) == (
-        EngineOutcome.INVALID, "the file cannot be used: No such file or directory",
+        EngineOutcome.INVALID, f"the file {path} cannot be used: No such file or directory",
     )  # fmt: skip
 
 

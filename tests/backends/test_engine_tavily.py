@@ -53,6 +53,7 @@ def test_a_plan_that_is_used_up_is_not_asked_again_soon(server: EngineServer, st
     server.says = [fault(status)]
     answer = server.ask_one()
     assert (answer.outcome, answer.pause_seconds) == (EngineOutcome.LIMITED, 3600)
+    assert answer.is_spent
     assert "used up" in answer.why
 
 

@@ -137,6 +137,25 @@ def test_what_would_be_asked_is_shown_without_asking(land: Path) -> None:
                      "--engine", "file:results.jsonl", "--dry-run", "--json", cwd=land)  # fmt: skip
     assert [query[:14] for query in plan.rows[0]["queries"]] == ["grants Bulgari", "grants Romania"]
     assert len(bailiwick("discover", "--sessions", "--json", cwd=land).rows) <= 2
+    engines = ("--engine", "links", "--engine", "tavily", "--engine", "brave", "--engine", "searxng")
+    keys = {"TAVILY_API_KEY": "k", "BRAVE_API_KEY": "k", "BAILIWICK_SEARXNG_BASE_URL": "http://127.0.0.1:9"}
+    told = bailiwick("discover", "grants", *engines, "--limit", "50", "--dry-run", cwd=land, **keys).out
+    for part in ("links (asks nobody)", "tavily (1 request a query)", "brave (at most 3 requests a query)",
+                 "searxng (a request for every page, until there are enough)"):  # fmt: skip
+        assert part in told
+
+
+def test_what_an_engine_did_not_answer_can_be_seen_later(land: Path) -> None:
+    down = {"BAILIWICK_SEARXNG_BASE_URL": "http://127.0.0.1:9", "BAILIWICK_SEARXNG_MAX_RETRIES": "0"}
+    ran = bailiwick("discover", "island grants", "--engine", "searxng", "--json", cwd=land, **down)
+    assert (ran.code, ran.rows[0]["state"]) == (0, "finished")
+    shown = bailiwick("discover", "--session", str(ran.rows[0]["id"]), cwd=land)
+    assert "searxng cannot be reached at 127.0.0.1:9" in shown.out
+    [row] = bailiwick("discover", "--session", str(ran.rows[0]["id"]), "--json", cwd=land).rows
+    [failure] = row["failures"]
+    assert (failure["engine"], failure["query"], failure["outcome"]) == ("searxng", "island grants", "failed")
+    missing = bailiwick("discover", "--session", "999", cwd=land)
+    assert (missing.code, "there is no session 999" in missing.err) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -159,3 +178,11 @@ def test_a_wrong_order_is_refused_and_leaves_no_session(land: Path, arguments: t
     assert says in ran.err
     assert "hint: " in ran.err
     assert len(bailiwick("discover", "--sessions", "--json", cwd=land).rows) == before
+
+
+def test_what_is_below_the_threshold_is_not_shown_as_if_it_reached_it(land: Path, store: Database) -> None:
+    with store.begin() as conn:
+        conn.execute(text("update candidates set confidence = 0.5999 where path = '/about'"))
+    listed = bailiwick("candidate", "list", "--state", "skipped_low_confidence", cwd=land).out
+    assert "0.59  About us" in listed
+    assert "0.60" not in listed.partition("About us")[0]

@@ -72,6 +72,7 @@ def check(answer: EngineAnswer, engine: SearchEngine) -> None:
 def test_it_has_a_name_and_a_page_size(play: Play, name: str) -> None:
     async def story(engine: SearchEngine) -> None:
         assert (engine.name, engine.page_size > 0) == (name, True)
+        assert engine.most_pages is None or engine.most_pages >= 1
 
     play(story)
 

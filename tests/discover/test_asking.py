@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -31,6 +31,7 @@ class ScriptedEngine:
 
     says: list[Any]
     page_size: int = 2
+    most_pages: int | None = None
     name: str = "scripted"
     questions: list[EngineQuestion] = field(default_factory=list)
 
@@ -169,6 +170,23 @@ def test_a_pause_is_kept_by_everybody() -> None:
     assert (found.ended, stage.gate.held, 5 in stage.slept) == (Ended.NO_MORE, [5], True)
 
 
+def test_a_pause_is_kept_also_after_the_last_try() -> None:
+    stage = Stage(ScriptedEngine([LIMITED, LIMITED, LIMITED, page("a", more=False)]))
+    first, second = stage.ask("one", "two")
+    assert (first.ended, second.ended) == (Ended.LIMITED, Ended.NO_MORE)
+    assert stage.gate.held == [5, 5, 5], "the next query waits for its turn until the pause is over"
+
+
+def test_a_long_pause_holds_for_other_sessions_too() -> None:
+    assert ask(fault(EngineOutcome.LIMITED, 900))[1].gate.held == [900]
+
+
+def test_whoever_has_paid_anew_need_not_wait() -> None:
+    used_up = replace(fault(EngineOutcome.LIMITED, 3600), is_spent=True)
+    found, stage = ask(used_up)
+    assert (found.ended, stage.gate.held) == (Ended.LIMITED, [])
+
+
 def test_a_long_pause_ends_the_engine_for_the_session() -> None:
     stage = Stage(ScriptedEngine([fault(EngineOutcome.LIMITED, 61)]))
     first, second = stage.ask("one", "two")
@@ -194,7 +212,11 @@ def test_an_invalid_answer_ends_this_query_alone() -> None:
     ("closed", "ended", "why"),
     [
         (Closed.QUOTA, Ended.QUOTA, "the quota of 100 requests a day to scripted is used up"),
-        (Closed.BUSY, Ended.LIMITED, "all turns at scripted of the next 600 s are taken"),
+        (
+            Closed.BUSY,
+            Ended.LIMITED,
+            "all turns at scripted of the next 600 s are taken, or it asked for a longer pause",
+        ),
     ],
 )
 def test_without_a_turn_it_ends_and_says_why(closed: Closed, ended: Ended, why: str) -> None:

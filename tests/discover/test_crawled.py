@@ -63,6 +63,16 @@ def test_crawled_candidates_move_on_with_their_facts(database: Database) -> None
         assert gone.page_outcome == "not_found"
 
 
+def test_a_page_that_cannot_be_read_is_looked_at_by_a_person(database: Database) -> None:
+    run(database, {"https://good.example/list.xls": 0.9, "https://good.example/empty": 0.8})
+    with database.begin() as conn:
+        good = domain(conn, "good.example")
+        fetched(conn, good, "/list.xls", last_outcome="other_type", last_status=200)
+        parsed(conn, good, "/empty", None)
+        assert run_once(conn, system_actor(conn)) is not None
+        assert set(states(conn).values()) == {"pending_review"}
+
+
 def test_nobody_moves_while_the_domain_is_being_crawled_or_parsed(database: Database) -> None:
     run(database, FINDS)
     with database.begin() as conn:

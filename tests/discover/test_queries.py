@@ -54,3 +54,22 @@ def test_a_page_that_comes_twice_is_one_find_with_all_its_places() -> None:
     assert x.sightings == [Sighting("brave", "q", 4), Sighting("links", "q", 2)]
     # It stands highest by its link, which has no title: that comes from the other.
     assert (x.best.engine, x.best.position, x.best.title) == ("links", 2, "X")
+
+
+def test_every_reason_has_its_examples() -> None:
+    found = Gathering()
+    for number in range(9):
+        found.refuse("not_web", f"data:{number}")
+    found.refuse("unreadable", "line 7: has no url")
+    assert found.refusals == {"not_web": 9, "unreadable": 1}
+    assert found.refused_examples == [
+        "not_web: data:0", "not_web: data:1", "not_web: data:2", "unreadable: line 7: has no url",
+    ]  # fmt: skip
+
+
+def test_a_place_that_somebody_gave_is_better_than_a_row_of_a_file() -> None:
+    found, page = Gathering(), PageUrl.parse("https://a.example/")
+    found.add(page, SearchResult("https://a.example/", "Row", "", "file", "q", 1, is_ranked=False))
+    found.add(page, SearchResult("https://a.example/", "Rank", "", "brave", "q", 7))
+    [domain] = found.domains()
+    assert (domain.finds[0].best.title, domain.finds[0].best.position) == ("Rank", 7)

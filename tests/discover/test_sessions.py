@@ -257,3 +257,44 @@ def test_answers_are_kept_until_the_session_is_finished(database: Database) -> N
         assert [row.why for row in sessions.failed_calls(conn, session.id, limit=9)] == ["too often"]
         sessions.finish(conn, session.id, Stats(), local_admin(conn))
         assert sessions.kept_answers(conn, session.id) == {}
+
+
+def taken_over(database: Database) -> int:
+    """A session that another process went on with."""
+    with database.begin() as conn:
+        session, _ = sessions.begin(conn, order(), local_admin(conn))
+        conn.execute(text("update discovery_sessions set worker = 'another', seen_at = seen_at - interval '1 hour'"))
+    return session.id
+
+
+def test_who_lost_a_session_leaves_it_to_the_other(database: Database) -> None:
+    session_id = taken_over(database)
+    with database.begin() as conn:
+        sessions.stop(conn, session_id)
+        assert sessions.get(conn, session_id).state == "running"
+        for write in (
+            lambda: sessions.save(conn, session_id, Stats()),
+            lambda: sessions.add_call(conn, session_id, Call("brave", "grants", 1, EngineOutcome.FAILED), None),
+        ):
+            with pytest.raises(ConflictError, match="was taken over"):
+                write()
+
+
+def test_a_session_that_asks_engines_for_long_is_not_given_up(database: Database) -> None:
+    with database.begin() as conn:
+        session, _ = sessions.begin(conn, order(), local_admin(conn))
+        conn.execute(text("update discovery_sessions set seen_at = seen_at - interval '1 hour'"))
+        sessions.add_call(conn, session.id, Call("brave", "grants", 1, EngineOutcome.FAILED, cost=0.5), None)
+        sessions.add_call(conn, session.id, Call("brave", "grants", 1, EngineOutcome.FAILED, cost=0.25), None)
+        silent = conn.execute(text("select bailiwick_now() - seen_at < interval '1 minute' from discovery_sessions"))
+        assert silent.scalar_one()
+        assert sessions.asked(conn, session.id) == sessions.Asked(2, 0.75)
+
+
+def test_results_that_are_gone_after_an_interruption_count_for_nothing(database: Database) -> None:
+    run(database, FINDS, finishes=False)
+    with database.begin() as conn:
+        sessions.stop(conn, sessions.latest(conn, limit=1)[0].id)
+    stats = run(database, {"https://poor.example/": 0.1}).stats
+    assert (stats.skipped_domain_already_processed, stats.total_processed) == (0, 5)
+    assert balanced(stats)

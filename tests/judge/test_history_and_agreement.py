@@ -67,3 +67,14 @@ def test_a_crowd_is_at_most_certain() -> None:
     crowd = agreement(*(Sighting(f"engine{number}", "q", 1) for number in range(30)))
     assert crowd is not None
     assert crowd.score == 1
+
+
+def test_the_row_of_a_file_is_no_place() -> None:
+    rows = [Sighting("file", query, 50_000, is_ranked=False) for query in ("q", "r")]
+    assert agreement(*rows) is None
+    links = Sighting("links", "q", 90_000, is_ranked=False)
+    several, placed = agreement(*rows, links), agreement(*rows, Sighting("brave", "q", 1))
+    assert several is not None
+    assert placed is not None
+    assert (several.score, several.explanation) == (0.65, "found by 2 engines (file, links)")
+    assert (placed.score, placed.explanation) == (0.8, "found by 2 engines (brave, file), best place 1")

@@ -17,7 +17,6 @@ from bailiwick.backends.engine_http import (
 from bailiwick.base.discovery_sections import BraveSettings
 from bailiwick.ports import EngineAnswer, EngineOutcome, EngineQuestion
 
-_MOST_PAGES = 10
 _MOST_WORDS = 50
 
 
@@ -26,6 +25,7 @@ class BraveEngine:
 
     name = "brave"
     page_size = 20
+    most_pages = 10
 
     def __init__(self, settings: BraveSettings) -> None:
         self._settings = settings
@@ -39,7 +39,7 @@ class BraveEngine:
         if len(question.text.split()) > _MOST_WORDS:
             why = f"brave takes queries of {_MOST_WORDS} words at most"
             return EngineAnswer(EngineOutcome.INVALID, why=why)
-        if question.page > _MOST_PAGES:
+        if question.page > self.most_pages:
             return EngineAnswer(EngineOutcome.ANSWERED)
         count = min(question.count, self.page_size)
         query = {"q": question.text, "count": str(count), "offset": str(question.page - 1)}
@@ -57,7 +57,7 @@ class BraveEngine:
         # Without a single result there is no `web` either.
         rows = rows_of(web, "results")[: self.page_size] if web is not None else []
         asked = member(body, "query")
-        has_more = isinstance(asked, dict) and asked.get("more_results_available") is True and page < _MOST_PAGES
+        has_more = isinstance(asked, dict) and asked.get("more_results_available") is True and page < self.most_pages
         return EngineAnswer(EngineOutcome.ANSWERED, tuple(hit_of(row, snippet="description") for row in rows), has_more)
 
     def _explain(self, received: Received) -> EngineAnswer | None:

@@ -19,6 +19,7 @@ class BrowserbaseEngine:
 
     name = "browserbase"
     page_size = 25
+    most_pages = 1
 
     def __init__(self, settings: BrowserbaseSettings) -> None:
         self._service = Service(self.name, settings, {"X-BB-API-Key": read_key(self.name, settings)})

@@ -3,8 +3,9 @@
 import asyncio
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
@@ -17,6 +18,7 @@ from bailiwick.base.errors import NotFoundError
 from bailiwick.ports import EngineAnswer, EngineHit, EngineOutcome, EngineQuestion
 
 _EXAMPLES = 20
+_MOST_QUERIES, _SHOWN_CHARS = 10_000, 100
 _MOST_READINGS = 8
 
 
@@ -46,16 +48,46 @@ class _Reading:
         return found[: self.count]
 
 
+@dataclass(slots=True)
+class _Queries:
+    """Which queries the rows say they answer, as far as the file was read, and which were asked."""
+
+    asked: set[str] = field(default_factory=set)
+    rows: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    spelled: dict[str, str] = field(default_factory=dict)
+
+    def count(self, number: int, query: str) -> None:
+        """Of one row: each counts once, however often the file is read."""
+        if number > self.rows:
+            self.rows, folded = number, _folded(query)
+            if folded in self.counts or len(self.counts) < _MOST_QUERIES:
+                self.counts[folded] += 1
+                self.spelled.setdefault(folded, query[:_SHOWN_CHARS])
+            else:
+                self.counts[""] += 1
+
+    def told(self, path: str) -> str | None:
+        left = {query: count for query, count in self.counts.items() if query not in self.asked}
+        if not left or "" in self.asked:  # no query asks for all rows
+            return None
+        example = max((query for query in left if query), key=left.__getitem__, default="")
+        shown = f", such as {self.spelled[example]!r}" if example else ""
+        return f"{sum(left.values()):,} rows of {path} answer other queries{shown}"
+
+
 class FileEngine:
     """Gives the rows of a file in their order. A query matters only where rows say which query they answer."""
 
     name = "file"
     page_size = 1000
+    most_pages = None
 
     def __init__(self, path: str) -> None:
         self._path, self._lock = path, Lock()
         self._readings: dict[str, _Reading] = {}
         self._rejects = Rejects()
+        self._queries = _Queries()
         self._copy: IO[bytes] | None = None
         if path != "-" and not Path(path).is_file():
             raise NotFoundError(f"there is no file {path}", hint="file:PATH names a file of results; file:- reads them")
@@ -63,6 +95,11 @@ class FileEngine:
     @property
     def rejects(self) -> Rejects:
         return self._rejects
+
+    @property
+    def unasked(self) -> str | None:
+        """Of rows that answer other queries than were asked, for people: how many, and which query for example."""
+        return self._queries.told(self._path)
 
     async def ask(self, question: EngineQuestion) -> EngineAnswer:
         if question.page < 1 or question.count < 1:
@@ -86,7 +123,7 @@ class FileEngine:
             except (UnusableFileError, OSError) as error:
                 self._drop(_folded(question.text))
                 outcome, hits, has_more = EngineOutcome.INVALID, (), False
-                why = f"the file cannot be used: {getattr(error, 'strerror', None) or error}"
+                why = f"the file {self._path} cannot be used: {getattr(error, 'strerror', None) or error}"
         milliseconds = round((time.monotonic() - start) * 1000)
         return EngineAnswer(outcome, hits, has_more, why, milliseconds=milliseconds)
 
@@ -106,6 +143,7 @@ class FileEngine:
 
     def _opened(self, key: str, count: int) -> _Reading:
         self._drop(key)
+        self._queries.asked.add(key)
         if len(self._readings) >= _MOST_READINGS:
             self._drop(next(iter(self._readings)))
         stream = self._stream()
@@ -114,13 +152,16 @@ class FileEngine:
 
     def _chosen(self, stream: TextIO, query: str) -> Iterator[EngineHit]:
         rejected = 0
-        for row in read_rows(stream):
+        for number, row in enumerate(read_rows(stream), start=1):
             if isinstance(row, Reject):
                 rejected += 1
                 if rejected > self._rejects.count:  # each counts once, however often the file is read
                     kept = (*self._rejects.examples, row)[:_EXAMPLES]
                     self._rejects = Rejects(rejected, kept)
-            elif not query or row.query is None or _folded(row.query) == query:
+                continue
+            if row.query is not None:
+                self._queries.count(number, row.query)
+            if not query or row.query is None or _folded(row.query) == query:
                 yield row.hit
 
     def _stream(self) -> TextIO:

@@ -222,7 +222,7 @@ def _row(line: int, cells: Mapping[str, str]) -> Row | Reject:
     if not url:
         return Reject(line, "has no url")
     hit = bounded_hit(url, cell("title") or "", cell("snippet") or "", _position(cell("position")))
-    return Row(line, hit, cell("query"))
+    return Row(line, hit, (cell("query") or "").strip() or None)
 
 
 def _position(text: str | None) -> int | None:
@@ -243,6 +243,7 @@ def _plain(name: str) -> str:
 
 
 def _of_csv(lines: _Lines) -> Read:
+    csv.field_size_limit(MAX_LINE_CHARS)  # for the whole process; by itself it is less than a line may have
     delimiter, names, ahead = _header(lines)
     waiting = deque(ahead)
     while (taken := waiting.popleft() if waiting else next(lines, None)) is not None:

@@ -148,7 +148,7 @@ class Service:
             return EngineAnswer(EngineOutcome.REFUSED, why=refused_key(name, self._settings, status))
         if status == 402:
             why = f"what was paid for at {name} is used up (402)"
-            return EngineAnswer(EngineOutcome.LIMITED, why=why, pause_seconds=LONGEST_PAUSE_SECONDS)
+            return spent(why)
         if status == 429:
             return EngineAnswer(
                 EngineOutcome.LIMITED, why=f"the rate limit of {name} is reached (429)", pause_seconds=pause
@@ -162,6 +162,11 @@ class Service:
         else:
             why = f"{name} does not take this question ({status})"
         return EngineAnswer(EngineOutcome.INVALID, why=why)
+
+
+def spent(why: str) -> EngineAnswer:
+    """What was paid for is used up: nothing more in this session."""
+    return EngineAnswer(EngineOutcome.LIMITED, why=why, pause_seconds=LONGEST_PAUSE_SECONDS, is_spent=True)
 
 
 class _NoAnswerError(Exception):

@@ -26,6 +26,7 @@ class LinksEngine:
 
     name = "links"
     page_size = 1_000
+    most_pages = None
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -22,6 +22,7 @@ class PerplexityEngine:
 
     name = "perplexity"
     page_size = 20
+    most_pages = 1
 
     def __init__(self, settings: PerplexitySettings) -> None:
         key = read_key(self.name, settings)

@@ -24,6 +24,7 @@ class SearxngEngine:
 
     name = "searxng"
     page_size = 200
+    most_pages = None
 
     def __init__(self, settings: SearxngSettings) -> None:
         # SearXNG itself knows no keys; a proxy in front of it may.

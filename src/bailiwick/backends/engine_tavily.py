@@ -1,7 +1,6 @@
 """`SearchEngine` by Tavily: `POST /search` (docs.tavily.com, API reference; fields as in tavily-python 0.8)."""
 
 from bailiwick.backends.engine_http import (
-    LONGEST_PAUSE_SECONDS,
     Json,
     Received,
     Request,
@@ -11,6 +10,7 @@ from bailiwick.backends.engine_http import (
     no_further_page,
     read_key,
     rows_of,
+    spent,
 )
 from bailiwick.base.discovery_sections import TavilySettings
 from bailiwick.ports import EngineAnswer, EngineOutcome, EngineQuestion
@@ -23,6 +23,7 @@ class TavilyEngine:
 
     name = "tavily"
     page_size = 20
+    most_pages = 1
 
     def __init__(self, settings: TavilySettings) -> None:
         key = read_key(self.name, settings)
@@ -50,8 +51,7 @@ class TavilyEngine:
 
 
 def _explain(received: Received) -> EngineAnswer | None:
-    spent = _USED_UP.get(received.status)
-    if spent is None:
+    limit = _USED_UP.get(received.status)
+    if limit is None:
         return None
-    why = f"{spent} of tavily is used up ({received.status})"
-    return EngineAnswer(EngineOutcome.LIMITED, why=why, pause_seconds=LONGEST_PAUSE_SECONDS)
+    return spent(f"{limit} of tavily is used up ({received.status})")

@@ -203,12 +203,14 @@ def candidate_row(one: Candidate) -> Row:
 
 def show_candidates(found: Sequence[Candidate], *, empty: str) -> None:
     """For people: what it is, where, and what spoke for it and against it."""
+    from bailiwick.judge.telling import two_decimals
+
     if not found:
         click.echo(empty, err=True)
     for number, one in enumerate(found):
         if number:
             click.echo()
-        score = click.style(f"{one.confidence:.2f}", bold=True)
+        score = click.style(two_decimals(one.confidence), bold=True)
         click.echo(f"{score}  {click.style(printable(one.title) or '(no title)', bold=True)}  [{one.id}]")
         click.echo(f"      {click.style(printable(one.domain + one.path), fg='cyan')}  {_standing(one)}")
         for sign, scores in _for_and_against(one):

@@ -1,6 +1,7 @@
 """`bailiwick discover`: ask search engines, judge what they bring, keep what is worth a look."""
 
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -12,13 +13,14 @@ from bailiwick.cli.output import Row, printable, show_facts, show_rows, stamp
 from bailiwick.cli.progress import Advance, progress
 
 if TYPE_CHECKING:
-    from bailiwick.discover.sessions import Order
+    from bailiwick.discover.sessions import FailedCall, Order
     from bailiwick.discover.sessions import Session as Kept
     from bailiwick.model.profiles import Profile
     from bailiwick.pipeline.discovery import Discovered
 
 _NEEDS_NO_QUERY = ("links", "file")
 _SHOWN = 10
+_SHOWN_FAILURES = 100
 
 
 @click.command()
@@ -58,6 +60,13 @@ _SHOWN = 10
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Confidence that makes a candidate, not the profile's.")
 @click.option("--dry-run", is_flag=True, help="Show what would be asked, and ask nobody.")
 @click.option("--sessions", "shows", flag_value="sessions", help="List the sessions so far instead.")
+@click.option(
+    "--session",
+    "session_id",
+    type=click.IntRange(1, 2**62),
+    metavar="ID",
+    help="Show what one session came to instead, and which engines did not answer.",
+)
 @click.option("--engines", "shows", flag_value="engines", help="List the engines instead, with today's use.")
 @json_option
 @pass_session
@@ -73,6 +82,7 @@ def discover(  # noqa: PLR0913 - one option each
     threshold: float | None,
     dry_run: bool,
     shows: str | None,
+    session_id: int | None,
     as_json: bool,
 ) -> None:
     """Find new domains: ask search engines, and judge what they bring before a page is fetched.
@@ -88,6 +98,9 @@ def discover(  # noqa: PLR0913 - one option each
     """
     if shows is not None:
         (_list_sessions if shows == "sessions" else _list_engines)(session, as_json=as_json)
+        return
+    if session_id is not None:
+        _show_session(session, session_id, as_json=as_json)
         return
     order, wanted = _order(session, (*queries, *_lines(query_file)), values, engines, profile, per_query, threshold)
     if dry_run:
@@ -145,14 +158,7 @@ def _usual_engines(session: Session) -> tuple[str, ...]:
 
 
 def _show_plan(session: Session, order: "Order", *, as_json: bool) -> None:
-    pages = []
-    for name in order.engines:
-        size = session.app.search_engine(name).page_size
-        most = -(-order.per_query // size) if order.per_query else None
-        local = name.partition(":")[0] in _NEEDS_NO_QUERY
-        pages.append(
-            f"{name} ({'asks nobody' if local else f'at most {most} requests a query' if most else 'no limit'})"
-        )
+    pages = [f"{name} ({_requests(session, name, order.per_query)})" for name in order.engines]
     facts: Row = {
         "queries": list(order.queries) if as_json else f"{len(order.queries):,}: " + "; ".join(order.queries[:5]),
         "engines": list(order.engines) if as_json else ", ".join(pages),
@@ -160,6 +166,17 @@ def _show_plan(session: Session, order: "Order", *, as_json: bool) -> None:
         "threshold": order.threshold,
     }
     show_facts(facts, as_json=as_json)
+
+
+def _requests(session: Session, name: str, per_query: int) -> str:
+    """How often an engine would be asked for a query, retries not counted."""
+    engine = session.app.search_engine(name)
+    if name.partition(":")[0] in _NEEDS_NO_QUERY:
+        return "asks nobody"
+    if engine.most_pages is None:
+        return "a request for every page, until there are enough"
+    most = min(-(-per_query // engine.page_size), engine.most_pages) if per_query else engine.most_pages
+    return "1 request a query" if most == 1 else f"at most {most} requests a query"
 
 
 def _run(session: Session, order: "Order", wanted: "Profile") -> "Discovered":
@@ -229,6 +246,26 @@ def _list_sessions(session: Session, *, as_json: bool) -> None:
         as_json=as_json,
         empty="there was no session yet",
     )
+
+
+def _show_session(session: Session, session_id: int, *, as_json: bool) -> None:
+    from bailiwick.discover import sessions
+
+    with session.app.database.read() as conn:
+        row = _row(sessions.get(conn, session_id))
+        failures = [_failure(call) for call in sessions.failed_calls(conn, session_id, limit=_SHOWN_FAILURES)]
+    if as_json:
+        show_facts({**row, "failures": [dict(failure) for failure in failures]}, as_json=True)
+        return
+    facts = {name: _short(value) if isinstance(value, list) else value for name, value in row.items()}
+    stats = facts.pop("stats")
+    counted = {name: value for name, value in stats.items() if value} if isinstance(stats, dict) else {}
+    show_facts({**facts, **counted}, as_json=False)
+    show_rows(failures, ("at", "engine", "query", "page", "outcome", "status", "why"), as_json=False, empty="")
+
+
+def _failure(call: "FailedCall") -> Row:
+    return {**asdict(call), "at": stamp(call.at)}
 
 
 def _list_engines(session: Session, *, as_json: bool) -> None:

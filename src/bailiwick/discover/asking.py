@@ -160,11 +160,11 @@ class Asker:
             if answer.outcome is EngineOutcome.ANSWERED:
                 return answer
             ended = _ENDS[answer.outcome]
+            if answer.pause_seconds and not answer.is_spent:  # the engine asked for it, so it holds for every process
+                await asyncio.to_thread(self._gate.hold, self._engine.name, answer.pause_seconds)
             if ended is Ended.REFUSED or answer.pause_seconds > LONGEST_PAUSE_SECONDS:
                 self._over = ended, answer.why  # for all queries of this session
             elif answer.outcome in _AGAIN and tried < retries:
-                if answer.pause_seconds:  # the engine asked for it, so it holds for every process
-                    await asyncio.to_thread(self._gate.hold, self._engine.name, answer.pause_seconds)
                 await self._sleep(max(answer.pause_seconds, _FIRST_BACKOFF_SECONDS * 2.0**tried))
                 continue
             break
@@ -212,4 +212,5 @@ class Asker:
 def _no_turn(closed: Closed, engine: str, limits: Limits) -> tuple[Ended, str]:
     if closed is Closed.QUOTA:
         return Ended.QUOTA, f"the quota of {limits.per_day:,} requests a day to {engine} is used up"
-    return Ended.LIMITED, f"all turns at {engine} of the next {limits.longest_wait_seconds:,.0f} s are taken"
+    seconds = f"{limits.longest_wait_seconds:,.0f} s"
+    return Ended.LIMITED, f"all turns at {engine} of the next {seconds} are taken, or it asked for a longer pause"

@@ -10,7 +10,8 @@ from bailiwick.model.urls import PageUrl
 
 _MOST_SIGHTINGS = 50
 """Of one page that are kept: what agrees more often than that agrees."""
-_SHOWN_REFUSALS = 5
+_SHOWN_REFUSALS = 3
+"""Of each reason."""
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class Gathering:
 
     def add(self, page: PageUrl, result: SearchResult) -> None:
         self.results += 1
-        sighting = Sighting(result.engine, result.query, result.position)
+        sighting = Sighting(result.engine, result.query, result.position, result.is_ranked)
         known = self._finds.get(page)
         if known is None:
             self._finds[page] = Find(page, result, [sighting])
@@ -53,10 +54,10 @@ class Gathering:
         known.best = _better(known.best, result)
 
     def refuse(self, reason: str, what: str) -> None:
-        """A result that is no page; counted, and the first few are shown."""
+        """A result that is no page; counted, and the first few of every reason are shown."""
         self.results += 1
         self.refusals[reason] += 1
-        if len(self.refused_examples) < _SHOWN_REFUSALS:
+        if self.refusals[reason] <= _SHOWN_REFUSALS:
             self.refused_examples.append(f"{reason}: {what[:200]}" if what else reason)
 
     def domains(self) -> Iterator[DomainFinds]:
@@ -75,5 +76,9 @@ class Gathering:
 
 def _better(known: SearchResult, other: SearchResult) -> SearchResult:
     """The one that stands higher; texts that it lacks come from the other: a missing text is no evidence."""
-    high, low = (other, known) if other.position < known.position else (known, other)
+    high, low = (other, known) if _place(other) < _place(known) else (known, other)
     return replace(high, title=high.title or low.title, snippet=high.snippet or low.snippet)
+
+
+def _place(result: SearchResult) -> tuple[bool, int]:
+    return not result.is_ranked, result.position

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -16,7 +16,7 @@ from bailiwick.discover.sessions import Session
 from bailiwick.discover.stats import Stats
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.ledger.move import Move
-from bailiwick.model.discovery import History, Judgment
+from bailiwick.model.discovery import History, Judgment, Sighting
 from bailiwick.model.names import DomainName
 from bailiwick.model.transitions import APPROVAL
 from bailiwick.model.urls import hash_of
@@ -225,8 +225,12 @@ def _find_columns(finds: Sequence[Find]) -> dict[str, object]:
         "engine": [find.best.engine for find in finds],
         "query": [find.best.query for find in finds],
         "position": [find.best.position for find in finds],
-        "found_by": [json.dumps([asdict(one) for one in find.sightings], ensure_ascii=False) for find in finds],
+        "found_by": [json.dumps([_told(one) for one in find.sightings], ensure_ascii=False) for find in finds],
     }
+
+
+def _told(seen: Sighting) -> dict[str, str | int]:
+    return {"engine": seen.engine, "query": seen.query, "position": seen.position}
 
 
 def _judgment_columns(judgments: Sequence[Judgment]) -> dict[str, object]:

@@ -48,7 +48,8 @@ order by n.domain_id, n.path
 on conflict do nothing
 
 -- name: crawled_candidates
--- Candidates whose page was read, or leads elsewhere, on domains where nobody is at work and nothing waits to be parsed.
+-- Candidates whose page was fetched and read as far as it can be (a redirect and a spreadsheet cannot), on domains where
+-- nobody is at work and nothing waits to be parsed.
 select c.id, c.version, c.domain_id, c.path_hash
 from candidates as c
 join pages as p on p.domain_id = c.domain_id and p.path_hash = c.path_hash and p.path = c.path
@@ -56,9 +57,8 @@ join crawl_queue as q on q.domain_id = c.domain_id
 where c.state = 'pending_crawl' and c.id > %(after)s and p.state = 'fetched'
   and (q.worker is null or q.wake_at <= bailiwick_now())
   and not exists (select 1 from parse_queue as w where w.domain_id = c.domain_id)
-  and (p.last_outcome = 'redirected'
-       or exists (select 1 from page_parses as r
-                  where r.domain_id = c.domain_id and r.path_hash = c.path_hash and r.snapshot_id is not null))
+  and (p.last_outcome in ('redirected', 'other_type')
+       or exists (select 1 from page_parses as r where r.domain_id = c.domain_id and r.path_hash = c.path_hash))
 order by c.id limit %(limit)s
 
 -- name: programmes_found

@@ -1,13 +1,13 @@
 """Sessions: what was ordered, who is at it, what engines answered. Ordering what is unfinished goes on with it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, Label, Row, func, insert, null, select, update
+from sqlalchemy import ColumnElement, Connection, Label, Row, func, insert, null, select, update
 from sqlalchemy.sql import Select
 
 from bailiwick.base.errors import ConflictError, NotFoundError
@@ -104,16 +104,23 @@ def _is_at_it(worker: str | None, silent_seconds: float) -> bool:
 
 def save(conn: Connection, session_id: int, stats: Stats) -> None:
     """How far it is; in the transaction that makes it so. ConflictError if another process has taken it over."""
-    told = {"stats": stats.model_dump(), "seen_at": func.bailiwick_now()}
-    mine = (discovery_sessions.c.id == session_id, discovery_sessions.c.worker == str(this_worker()))
-    if conn.execute(update(discovery_sessions).where(*mine).values(told)).rowcount != 1:
+    _write(conn, session_id, {"stats": stats.model_dump()})
+
+
+def _write(conn: Connection, session_id: int, values: Mapping[str, object]) -> None:
+    """Whoever writes is still at it, and tells so."""
+    told = {**values, "seen_at": func.bailiwick_now()}
+    if conn.execute(update(discovery_sessions).where(*_mine(session_id)).values(told)).rowcount != 1:
         raise ConflictError(f"session {session_id} was taken over", hint="another process goes on with it")
 
 
+def _mine(session_id: int) -> tuple[ColumnElement[bool], ...]:
+    return discovery_sessions.c.id == session_id, discovery_sessions.c.worker == str(this_worker())
+
+
 def stop(conn: Connection, session_id: int) -> None:
-    """It was interrupted; ordering the same again goes on with it."""
-    mine = (discovery_sessions.c.id == session_id, discovery_sessions.c.state == "running")
-    conn.execute(update(discovery_sessions).where(*mine).values(state="stopped", worker=None))
+    """It was interrupted; ordering the same again goes on with it. One that another process took over is left to it."""
+    conn.execute(update(discovery_sessions).where(*_mine(session_id)).values(state="stopped", worker=None))
 
 
 def finish(conn: Connection, session_id: int, stats: Stats, actor: Actor) -> None:
@@ -142,7 +149,11 @@ def latest(conn: Connection, *, limit: int, before: int | None = None) -> list[S
 
 
 def add_call(conn: Connection, session_id: int, call: Call, answer: EngineAnswer | None) -> None:
-    """For the record. With the answer where asking again would cost: it is kept until the session is finished."""
+    """For the record. With the answer where asking again would cost: it is kept until the session is finished.
+
+    ConflictError if another process has taken the session over: what it asks need not be paid for twice.
+    """
+    _write(conn, session_id, {})
     values: dict[str, object] = {
         "session_id": session_id,
         "engine": call.engine,
@@ -161,6 +172,21 @@ def add_call(conn: Connection, session_id: int, call: Call, answer: EngineAnswer
     conn.execute(insert(engine_calls).values(values))
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How often engines were asked in a session, and what that cost."""
+
+    calls: int
+    cost: float
+
+
+def asked(conn: Connection, session_id: int) -> Asked:
+    """By the record of calls: also what was asked in the moments before it was interrupted."""
+    counted = select(func.count(), func.coalesce(func.sum(engine_calls.c.cost), 0.0))
+    calls, cost = conn.execute(counted.where(engine_calls.c.session_id == session_id)).one()
+    return Asked(calls, round(cost, 6))
+
+
 def kept_answers(conn: Connection, session_id: int) -> dict[tuple[str, str, int], EngineAnswer]:
     """What was answered before this session was interrupted, by engine, query and page."""
     query = select(engine_calls.c.engine, engine_calls.c.query, engine_calls.c.page, engine_calls.c.answer).where(
@@ -176,14 +202,25 @@ def kept_answers(conn: Connection, session_id: int) -> dict[tuple[str, str, int]
     }
 
 
-def failed_calls(conn: Connection, session_id: int, *, limit: int) -> Sequence[Row[tuple[object, ...]]]:
-    """What engines did not answer, for people."""
-    return conn.execute(
-        select(engine_calls)
-        .where(engine_calls.c.session_id == session_id, engine_calls.c.outcome != "answered")
-        .order_by(engine_calls.c.id)
-        .limit(limit)
-    ).all()
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """What an engine did not answer, and why."""
+
+    at: datetime
+    engine: str
+    query: str
+    page: int
+    outcome: str
+    status: int | None
+    why: str | None
+
+
+def failed_calls(conn: Connection, session_id: int, *, limit: int) -> list[FailedCall]:
+    """The first ones, for people."""
+    call = engine_calls.c
+    query = select(call.asked_at, call.engine, call.query, call.page, call.outcome, call.status, call.why)
+    failed = query.where(call.session_id == session_id, call.outcome != EngineOutcome.ANSWERED.value)
+    return [FailedCall(*row) for row in conn.execute(failed.order_by(call.id).limit(limit))]
 
 
 def _storable(text: str) -> str:

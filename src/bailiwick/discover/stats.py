@@ -63,6 +63,7 @@ class Stats(BaseModel):
     def go_on(self) -> None:
         """The session was interrupted: it looks at everything again, and what it passes over is counted anew."""
         self.skipped_domain_already_processed = self.skipped_blacklisted = self.failures = 0
+        self.engine_failures = 0  # who has answered is not asked again, all others are
         self.total_processed = self.candidates_created + self.skipped_low_confidence
 
     def took_in(self, results: int, duplicates: int, refused: Counter[str]) -> None:

@@ -26,6 +26,8 @@ class SearchResult:
     query: str = ""
     position: int = 1
     """From 1, over all pages of the answer."""
+    is_ranked: bool = True
+    """The position says how good somebody found it. Rows of a file that tell none just stand somewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Sighting:
     engine: str
     query: str
     position: int
+    is_ranked: bool = True
+    """As of the result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from bailiwick.model.profiles import Profile
 
 ALL_THERE_IS = 10_000_000
+_UNRANKED = ("file",)
+"""Engines whose order says nothing, unless a hit says itself where it stood."""
 _FAILED = (Ended.QUOTA, Ended.LIMITED, Ended.REFUSED, Ended.INVALID, Ended.FAILED)
 
 
@@ -63,8 +65,9 @@ def discover(app: App, order: Order, profile: "Profile", watch: Watch) -> Discov
     with app.database.begin() as conn:
         starter, system = app.actor(conn), system_actor(conn)
         session, goes_on = sessions.begin(conn, order, starter)
-    stats, started = session.stats, monotonic()
-    before = stats.processing_time_ms
+        before = sessions.asked(conn, session.id)
+    stats, begun = session.stats, monotonic() - session.stats.processing_time_ms / 1000
+    stats.engine_calls, stats.cost = before.calls, before.cost
     if goes_on:
         stats.go_on()
     outcome = Discovered(session, stats, goes_on)
@@ -74,11 +77,20 @@ def discover(app: App, order: Order, profile: "Profile", watch: Watch) -> Discov
         stats.took_in(gathered.results, gathered.duplicates, gathered.refusals)
         keeper = Keeper(session, app.settings.discover, starter, system)
         total = len(gathered)
-        Judging(app.database, keeper, panel.judge, stats).run(gathered, lambda done: watch.judged(done, total))
-        stats.processing_time_ms = before + round(1000 * (monotonic() - started))
+
+        def advance(done: int) -> None:
+            stats.processing_time_ms = _milliseconds_since(begun)  # kept with the next batch
+            watch.judged(done, total)
+
+        Judging(app.database, keeper, panel.judge, stats).run(gathered, advance)
+        stats.processing_time_ms = _milliseconds_since(begun)
         with app.database.begin() as conn:
             sessions.finish(conn, session.id, stats, starter)
     return outcome
+
+
+def _milliseconds_since(begun: float) -> int:
+    return round(1000 * (monotonic() - begun))
 
 
 @contextmanager
@@ -121,7 +133,7 @@ async def _gather(app: App, engines: Sequence[SearchEngine], outcome: Discovered
         _tell_failures(found, outcome)
         for one in found:
             _take(app, one, gathered, rules)
-        _take_rejects(engine, gathered)
+        _take_rejects(engine, gathered, outcome)
     return gathered
 
 
@@ -140,7 +152,7 @@ def _asker(app: App, engine: SearchEngine, outcome: Discovered, kept: Kept) -> A
 
     async def record(call: Call, answer: EngineAnswer) -> None:
         stats.engine_calls += 1
-        stats.cost += call.cost
+        stats.cost = round(stats.cost + call.cost, 6)
         await asyncio.to_thread(write, call, answer)
 
     limits = Limits.of(getattr(app.bootstrap.tree, engine.name)) if is_service else None
@@ -164,11 +176,12 @@ def _take(app: App, found: Found, gathered: Gathering, rules: UrlRules) -> None:
         page = PageUrl.parse(result.url, rules=rules)
         if collapse:
             page = replace(page, domain=app.domain_name(page.domain.name))
-        gathered.add(page, result)
+        is_ranked = placed.hit.position is not None or found.engine not in _UNRANKED
+        gathered.add(page, replace(result, is_ranked=is_ranked))
 
 
-def _take_rejects(engine: SearchEngine, gathered: Gathering) -> None:
-    """Lines of a file that are no results."""
+def _take_rejects(engine: SearchEngine, gathered: Gathering, outcome: Discovered) -> None:
+    """Lines of a file that are no results, and rows that nobody asked for."""
     from bailiwick.backends.engine_file import FileEngine
 
     if isinstance(engine, FileEngine):
@@ -177,3 +190,5 @@ def _take_rejects(engine: SearchEngine, gathered: Gathering) -> None:
             gathered.refuse("unreadable", f"line {one.line}: {one.why}")
         for _ in range(rejects.count - len(rejects.examples)):
             gathered.refuse("unreadable", "")
+        if engine.unasked:
+            outcome.problems.append(f"file: {engine.unasked}")

@@ -49,7 +49,8 @@ class Judging:
         """Whether it is judged at all; who is not, is counted here and costs nothing more."""
         if known is None or (known.closed is None and not known.done):
             return True
-        self.stats.passed_over(len(found.finds) - known.done, blacklisted=known.closed is Closed.BLACKLISTED)
+        left = max(len(found.finds) - known.done, 0)  # a file may have lost rows since the session was interrupted
+        self.stats.passed_over(left, blacklisted=known.closed is Closed.BLACKLISTED)
         return False
 
     def _judged(

@@ -106,6 +106,25 @@ def test_what_is_too_deep_is_laid_flat() -> None:
     assert "text" in flat
 
 
+@pytest.mark.parametrize(
+    ("html", "is_flattened"),
+    [
+        ("<DIV>" * 100 + "text", False),
+        ("<DIV>" * 101 + "text", True),
+        ("</div>" * 50 + "<div>" * 100 + "text", False),
+        ("</div>" * 50 + "<div>" * 101 + "text", True),  # what was never opened cannot be closed
+        ("<div><p><td><img>" * 100 + "text", False),
+        ("<ul><li>" * 20 + "text" + "</ul>" * 20, False),
+        ("<ul><li>" * 21 + "text" + "</ul>" * 21, True),
+        ("<ul><div>" * 20 + "text", False),
+    ],
+)
+def test_how_deep_is_too_deep(html: str, *, is_flattened: bool) -> None:
+    calm = "<b>bold</b>" * 3_000
+    found = tamed(calm + html, max_chars=10**7, max_tags=60_000, max_depth=100)
+    assert (found != calm + html) is is_flattened
+
+
 def assert_fine(body: bytes, content_type: str, url: str = URL) -> str:
     """Read, checked, and the same once more. Returns the outcome."""
     found = read_content(body, content_type, url, LIMITS)

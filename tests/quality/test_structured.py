@@ -145,7 +145,7 @@ if STRUCTURED is not None:
 
 def read(snippet: str | None) -> list[Thing]:
     html = f"<html><body>{snippet or ''}</body></html>"
-    return read_things(parse_tree(html), html, BASE)
+    return read_things(parse_tree(html), BASE)
 
 
 def facts(things: Iterable[Thing]) -> dict[str, set[str]]:

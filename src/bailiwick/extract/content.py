@@ -3,11 +3,12 @@
 Always called in a process of its own with a time limit: parsers written in C may hang or die over a page.
 """
 
-from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bailiwick.extract.clean import clean
 from bailiwick.extract.hashing import content_hash
-from bailiwick.extract.html_content import read_html
+from bailiwick.extract.html_content import LARGE_CHARS, parse_html, read_html
 from bailiwick.extract.languages import language_of
 from bailiwick.extract.limits import ContentLimits
 from bailiwick.extract.pdf_content import read_pdf
@@ -17,19 +18,25 @@ from bailiwick.extract.taming import tamed
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 from bailiwick.net.charsets import decode
 
+if TYPE_CHECKING:
+    from resiliparse.parse.html import HTMLTree
+
 __all__ = ["ContentLimits", "Opened", "open_body", "read_content", "read_opened"]
 
 _TITLE_CHARS = 200
 _BYTES_A_CHARACTER = 4
 
 
-@dataclass(frozen=True, slots=True)
 class Opened:
     """A body whose type is known, as text if it is one: HTML within the limits of what parsers read in good time."""
 
-    kind: ContentKind
-    body: bytes
-    text: str = ""
+    def __init__(self, kind: ContentKind, body: bytes, text: str = "") -> None:
+        self.kind, self.body, self.text = kind, body, text
+
+    @cached_property
+    def tree(self) -> "HTMLTree":
+        """Of resiliparse, made once. Who reads it leaves it as it was."""
+        return parse_html(self.text)
 
 
 def open_body(body: bytes, content_type: str, limits: ContentLimits) -> Opened | Unread:
@@ -53,7 +60,9 @@ def open_body(body: bytes, content_type: str, limits: ContentLimits) -> Opened |
 def read_opened(opened: Opened, url: str, limits: ContentLimits) -> Content | Unread:
     if opened.kind is ContentKind.PDF:
         return read_pdf(opened.body, limits)
-    return read_html(opened.text, url, limits) if opened.kind is ContentKind.HTML else _read_text(opened.text, limits)
+    if opened.kind is ContentKind.HTML:
+        return read_html(opened.tree, url, limits, is_large=len(opened.text) > LARGE_CHARS)
+    return _read_text(opened.text, limits)
 
 
 def read_content(body: bytes, content_type: str, url: str, limits: ContentLimits) -> Content | Unread:

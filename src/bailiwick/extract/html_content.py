@@ -1,5 +1,8 @@
 """HTML to content: one tree, from which main text and metadata are read."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,9 +20,11 @@ from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 if TYPE_CHECKING:
     from resiliparse.parse.html import HTMLTree
 
+LARGE_CHARS = 300_000
+"""Of a document that is longer the main text is not laid out."""
 _LITTLE_CHARS = 200
-_LARGE_CHARS = 300_000
 _MUCH_MORE = 3
+_CELL = re.compile("<t(?=[dh])")
 _BOILERPLATE = ("nav", "header", "footer", "aside", "form", "dialog", "[role=navigation]", "[aria-hidden=true]")
 _TITLE_CHARS, _DESCRIPTION_CHARS, _AUTHOR_CHARS = 300, 1_000, 200
 _MOST_META, _META_CHARS = 40, 500
@@ -32,13 +37,17 @@ _KEPT = frozenset({"keywords", "generator", "application-name", "robots", "news_
 _KEPT_FAMILIES = ("og:", "article:", "product:", "twitter:", "book:", "profile:")
 
 
-def read_html(html: str, url: str, limits: ContentLimits) -> Content | Unread:
-    """The content of a document that was tamed; EMPTY if it has neither text nor title."""
+def parse_html(html: str) -> "HTMLTree":
+    """The tree of a document that was tamed."""
     from resiliparse.parse.html import HTMLTree
 
-    tree = HTMLTree.parse(_parted(html))
+    return HTMLTree.parse(_parted(html))
+
+
+def read_html(tree: "HTMLTree", url: str, limits: ContentLimits, *, is_large: bool = False) -> Content | Unread:
+    """The content of a document; EMPTY if it has neither text nor title."""
     facts = gather(tree)
-    text = clean(_main_text(tree, is_large=len(html) > _LARGE_CHARS), limits.max_text_chars)
+    text = clean(_main_text(tree, is_large=is_large), limits.max_text_chars)
     page_title = tree.title or ""
     if not text and not page_title.strip():
         return Unread(ParseOutcome.EMPTY, "there is no text in it")
@@ -64,7 +73,7 @@ def read_html(html: str, url: str, limits: ContentLimits) -> Content | Unread:
 
 def _parted(html: str) -> str:
     """With a space before each cell of a table: the text of cells is put together without one otherwise."""
-    return html.replace("<td", " <td").replace("<th", " <th") if "<td" in html else html
+    return _CELL.sub(" <t", html)
 
 
 def _main_text(tree: "HTMLTree", *, is_large: bool = False) -> str:
@@ -74,23 +83,23 @@ def _main_text(tree: "HTMLTree", *, is_large: bool = False) -> str:
     """
     from resiliparse.extract.html2text import extract_plain_text
 
-    _sink_lists(tree)
-    main = str(extract_plain_text(tree, main_content=True, links=False, list_bullets=False, alt_texts=False))
-    if len(main) >= _LITTLE_CHARS:
-        return main
-    full = str(extract_plain_text(
-        tree, preserve_formatting=not is_large, main_content=False, links=False, list_bullets=False, alt_texts=False,
-        skip_elements=_BOILERPLATE,
-    ))  # fmt: skip
+    with _sunken_lists(tree):
+        main = str(extract_plain_text(tree, main_content=True, links=False, list_bullets=False, alt_texts=False))
+        if len(main) >= _LITTLE_CHARS:
+            return main
+        full = str(extract_plain_text(
+            tree, preserve_formatting=not is_large, main_content=False, links=False, list_bullets=False,
+            alt_texts=False, skip_elements=_BOILERPLATE,
+        ))  # fmt: skip
     return full if len(full) > _MUCH_MORE * len(main) else main
 
 
-def _sink_lists(tree: "HTMLTree") -> None:
-    """Move lists of text deeper: resiliparse takes each `ul` within two steps of the body for a menu."""
+@contextmanager
+def _sunken_lists(tree: "HTMLTree") -> Iterator[None]:
+    """Lists of text moved deeper for a while: resiliparse takes each `ul` within two steps of the body for a menu."""
     body = tree.body
-    if body is None:
-        return
-    for node in body.query_selector_all("body > ul, body > * > ul"):
+    moved = []
+    for node in body.query_selector_all("body > ul, body > * > ul") if body is not None else ():
         items, links = len(node.query_selector_all("li")), len(node.query_selector_all("a"))
         if 2 * links > items or node.parent is None:
             continue
@@ -98,6 +107,13 @@ def _sink_lists(tree: "HTMLTree") -> None:
         node.parent.insert_before(outer, node)
         outer.append_child(inner)
         inner.append_child(node)
+        moved.append((node, outer))
+    try:
+        yield
+    finally:
+        for node, outer in moved:
+            outer.parent.insert_before(node, outer)
+            outer.parent.remove_child(outer)
 
 
 def _title(page_title: str, facts: Facts) -> str | None:

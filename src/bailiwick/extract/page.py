@@ -118,5 +118,5 @@ def _markdown(profile: Profile, body: Body, content: Content) -> str | None:
 def _images(profile: Profile, opened: Opened, url: str, *, is_relevant: bool = True) -> PageImages | None:
     if ItemKind.IMAGE not in profile.extractors:
         return None
-    found = find_images(opened.text, url) if is_relevant and opened.kind is ContentKind.HTML else []
+    found = find_images(opened.tree, url) if is_relevant and opened.kind is ContentKind.HTML else []
     return PageImages(found, profile.images.download)

@@ -2,15 +2,19 @@
 
 The parsers are quadratic in the depth of a document and in the number of its blocks. What goes deeper than a limit is
 laid flat (its tags are taken out, its text stays), what comes after very many tags is left out. Ordinary pages pass
-untouched, for the price of counting their `<`.
+untouched, for the price of counting their `<` or, if they have many, of reading the names of their tags.
 """
 
 import re
-from itertools import islice
+from collections.abc import Iterable
+from itertools import accumulate, islice
+from operator import sub
 
 _CALM_TAGS = 5_000
 """A document with fewer tags cannot be deep enough to matter: at worst it takes half a second."""
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>?")
+_NAME = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
+"""Of the same tags no more than the name, with the stroke of a closing one."""
 # Elements that hold nothing, or that the next one of their kind closes: they nest only within another element.
 _NEVER_DEEP = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
@@ -27,27 +31,39 @@ _MAX_LIST_DEPTH = 20
 def tamed(html: str, *, max_chars: int, max_tags: int, max_depth: int) -> str:
     """The document within these limits; itself, if it is."""
     html = html[:max_chars]
-    if html.count("<") <= _CALM_TAGS:
+    tags = html.count("<")
+    if tags <= _CALM_TAGS:
         return html
-    html = _flattened(html, max_depth) if _is_deep(html, max_depth) else html
-    following = next(islice(re.finditer("<", html), max_tags, None), None)
+    if _is_deep(html, max_depth):
+        html = _flattened(html, max_depth)
+    following = next(islice(re.finditer("<", html), max_tags, None), None) if tags > max_tags else None
     return html if following is None else html[: following.start()]
 
 
 def _is_deep(html: str, max_depth: int) -> bool:
     """Whether anything is deeper than allowed. A pass of its own: nearly no page is, and rewriting one takes longer."""
-    depth = lists = 0
-    for closing, name in _TAG.findall(html):
-        name = name.lower()  # noqa: PLW2901
-        if name in _NEVER_DEEP:
-            continue
-        if name in _LISTS:
-            lists = max(0, lists - 1) if closing else lists + 1
-        else:
-            depth = max(0, depth - 1) if closing else depth + 1
-        if depth > max_depth or lists > _MAX_LIST_DEPTH:
-            return True
-    return False
+    names = _NAME.findall(html)
+    steps = {name: _step(name) for name in set(names)}
+    lists = {name: step for name, step in steps.items() if name.lstrip("/").lower() in _LISTS}
+    others = steps | dict.fromkeys(lists, 0)
+    return (
+        _most(map(others.__getitem__, names)) > max_depth
+        or _most(lists[name] for name in names if name in lists) > _MAX_LIST_DEPTH
+    )
+
+
+def _step(name: str) -> int:
+    """How much deeper what follows a tag is."""
+    if name.lstrip("/").lower() in _NEVER_DEEP:
+        return 0
+    return -1 if name[0] == "/" else 1
+
+
+def _most(steps: Iterable[int]) -> int:
+    """The greatest depth of a walk that never goes above its start, without a step of Python for each tag."""
+    heights = list(accumulate(steps, initial=0))
+    depths: Iterable[int] = map(sub, heights, accumulate(heights, min))
+    return max(depths)
 
 
 def _flattened(html: str, max_depth: int) -> str:

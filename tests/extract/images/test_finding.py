@@ -4,19 +4,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
+from bailiwick.extract.html_content import parse_html
 from bailiwick.extract.images.finding import MOST_IMAGES, find_images
+from bailiwick.model.content import Content
 from bailiwick.model.images import FoundImage, FoundIn, ImageType
+from tests.extract.pages import PROSE
 
 URL = "https://shop.test/boats/oak"
 
 
 def found(html: str, url: str = URL) -> list[FoundImage]:
-    return find_images(html, url)
+    return find_images(parse_html(html), url)
 
 
 def only(html: str) -> FoundImage:
     [image] = found(html)
     return image
+
+
+def test_the_tree_that_content_was_read_from_serves_as_well() -> None:
+    """Lists are moved deeper while the main text is read, and back."""
+    deep = "<b><i><u><img src=a.png></u></i></b>"
+    html = f"<title>Oak</title><nav><ul><li>{PROSE}<li>{deep}</ul></nav><ul><li><img src=b.png></ul>"
+    opened = open_body(html.encode(), "text/html", ContentLimits())
+    assert isinstance(opened, Opened)
+    before = found(html)
+    assert isinstance(read_opened(opened, URL, ContentLimits()), Content)
+    assert find_images(opened.tree, URL) == before
+    assert opened.tree.document.html == parse_html(html).document.html
 
 
 @pytest.mark.parametrize(

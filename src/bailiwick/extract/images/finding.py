@@ -13,14 +13,19 @@ from bailiwick.extract.clean import clean_line
 from bailiwick.model.images import FoundImage, FoundIn, ImageType
 
 if TYPE_CHECKING:
-    from resiliparse.parse.html import DOMNode
+    from resiliparse.parse.html import DOMNode, HTMLTree
 
 MOST_IMAGES = 2_000
 """References that are kept of one page."""
 _ALT_CHARS = 512
 _WANTED = "img, amp-img, input[type=image], meta[property], meta[name], base"
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-url", "data-image", "data-hi-res-src")
-_LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
+_SETS = (
+    ("srcset", FoundIn.SRCSET),
+    ("data-srcset", FoundIn.LAZY),
+    ("data-lazy-srcset", FoundIn.LAZY),
+    ("data-original-set", FoundIn.LAZY),
+)
 _SHARED = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
 _PLACEHOLDER = re.compile(
     r"(?:^|[/_.-])(?:blank|spacer|placeholder|pixel|transparent|1x1|lazy|loading)(?:[/_.-]|$)", re.I
@@ -40,11 +45,9 @@ _NUMBER = re.compile(r"\s*(\d{1,6})\s*(?:px)?\s*$")
 _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])\s*([\d.]+[wx])?[^,]*(?:,|$)", re.I)
 
 
-def find_images(html: str, url: str) -> list[FoundImage]:
+def find_images(tree: "HTMLTree", url: str) -> list[FoundImage]:
     """All references of a page (tamed), in its order, at most `MOST_IMAGES`. Addresses are absolute, http or https."""
-    from resiliparse.parse.html import HTMLTree
-
-    document = HTMLTree.parse(html).document
+    document = tree.document
     if document is None:
         return []
     page = _Page(url)
@@ -112,8 +115,7 @@ def _addresses(node: "DOMNode") -> Iterator[tuple[str, FoundIn]]:
     """Where the element's image may be, the best first."""
     source = (node.getattr("src") or "").strip()
     is_standin = not source or source[:5].lower() == "data:" or _PLACEHOLDER.search(source) is not None
-    sets = [(name, FoundIn.SRCSET) for name in ("srcset",)] + [(name, FoundIn.LAZY) for name in _LAZY_SETS]
-    for name, found_in in sets:
+    for name, found_in in _SETS:
         if best := _largest(node.getattr(name)):
             yield best, found_in
     parent = node.parent

@@ -1,7 +1,7 @@
 """A relevant page as extractors of items see it. Each view of it is made when it is first asked for, and once."""
 
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from bailiwick.extract.structured import Thing, read_things
 from bailiwick.model.content import Content, ContentKind
 
 if TYPE_CHECKING:
+    from lxml.etree import ElementDefaultClassLookup
     from lxml.html import HtmlElement
 
 
@@ -43,13 +44,13 @@ class Source:
         """What its relative addresses are relative to."""
         from bailiwick.extract.addresses import absolute
 
-        bases = self.tree.xpath("//base/@href")
-        return (absolute(str(bases[0]), self.url) if bases else None) or self.url
+        base = next((href for node in self.tree.iter("base") if (href := node.get("href")) is not None), None)
+        return absolute(base, self.url) or self.url
 
     @cached_property
     def things(self) -> list[Thing]:
         """What its markup describes: JSON-LD, microdata and RDFa, in this order; the outermost ones."""
-        return read_things(self.tree, self.html, self.base_url)
+        return read_things(self.tree, self.base_url)
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -84,8 +85,18 @@ def parse_tree(html: str) -> "HtmlElement":
     from lxml.html import HTMLParser, document_fromstring
 
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    text = html.replace("\x00", "")
+    parser.set_element_class_lookup(_plain_elements())
+    data = html.encode("utf-8", "replace").replace(b"\x00", b"")
     try:
-        return document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        return document_fromstring(data, parser=parser)
     except (etree.ParserError, ValueError):
         return document_fromstring(b"<html><body></body></html>", parser=parser)
+
+
+@cache
+def _plain_elements() -> "ElementDefaultClassLookup":
+    """One class for all elements: lxml.html asks a function of Python for that of each, at every step of a walk."""
+    from lxml.etree import ElementDefaultClassLookup
+    from lxml.html import HtmlElement
+
+    return ElementDefaultClassLookup(element=HtmlElement)

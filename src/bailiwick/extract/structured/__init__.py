@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 __all__ = ["Syntax", "Thing", "Value", "everything_in", "read_things"]
 
 
-def read_things(tree: "HtmlElement", html: str, base_url: str) -> list[Thing]:
-    """The outermost things, in this order of trust. The page's text tells which syntaxes are worth a look."""
-    found = read_json_ld(tree) if "ld+json" in html else []
-    if "itemscope" in html:
-        found += read_microdata(tree, base_url)
-    if any(f"{space}typeof=" in html for space in " \n\t"):  # scripts have the word alone
-        found += read_rdfa(tree, base_url)
-    return found
+def read_things(tree: "HtmlElement", base_url: str) -> list[Thing]:
+    """The outermost things, in this order of trust."""
+    return [*read_json_ld(tree), *read_microdata(tree, base_url), *read_rdfa(tree, base_url)]

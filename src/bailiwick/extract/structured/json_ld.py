@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -23,7 +24,8 @@ _WRAPPING = re.compile(
 def read_json_ld(tree: "HtmlElement") -> list[Thing]:
     """The outermost things of all scripts."""
     values = []
-    for script in tree.xpath("//script[contains(@type, 'ld+json')]")[:_MOST_SCRIPTS]:
+    scripts = (script for script in tree.iter("script") if "ld+json" in script.get("type", ""))
+    for script in islice(scripts, _MOST_SCRIPTS):
         value = lenient(script.text_content())
         if value is not None:
             values.append(value)

@@ -17,7 +17,7 @@ _TIME_CHARS = 200
 
 def read_microdata(tree: "HtmlElement", base_url: str) -> list[Thing]:
     """The outermost items of a page. One with very many has none that could be told from the others."""
-    if int(tree.xpath("count(//*[@itemscope])")) > _MOST_SCOPES:
+    if not 0 < int(tree.xpath("count(descendant-or-self::*/@itemscope)")) <= _MOST_SCOPES:
         return []
     try:
         read = _reader().extract_items(tree, base_url)
@@ -42,6 +42,10 @@ def _reader() -> "MicrodataExtractor":
                 if node.tag == "img" and (lazy := node.get("data-src")):
                     return urljoin(self._base, lazy)
             return super()._extract_property_value(node, *args, **options)
+
+        def _extract_textContent(self, node: "HtmlElement") -> str:  # noqa: N802 - extruct's name
+            """Of an element without others in it as it stands: extruct cleans a copy of each."""
+            return str(super()._extract_textContent(node)) if len(node) else " ".join((node.text or "").split())
 
         _base = ""
 

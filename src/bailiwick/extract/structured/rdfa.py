@@ -15,6 +15,8 @@ _PLAIN = frozenset({"og", "article", "fb", "twitter", "product", "book", "profil
 
 def read_rdfa(tree: "HtmlElement", base_url: str) -> list[Thing]:
     """The outermost things. One walk in document order: a parent is met before what is in it."""
+    if not tree.xpath("boolean(descendant-or-self::*/@typeof)"):
+        return []
     found: list[Thing] = []
     within: dict[HtmlElement, Thing] = {}
     by_id: dict[str, Thing] = {}

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from bailiwick.extract.clean import clean_line
 from bailiwick.extract.items.product.codes import note_codes
@@ -38,15 +39,22 @@ _FAR = 400
 _JUST_ABOVE = 50
 _BESIDE = 12
 _LEAST = 2.0
+_STOCK_SURE = 0.7
+"""How sure words about stock are at most: markup that says it is surer."""
 _MOST_LETTERS = 14
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+Priced = list[tuple[Seen, Price]]
 
 
 def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     """Note what can be seen. A page without markup is a product if it has one heading, a price and a way to buy it."""
     heading = sight.headings[0] if sight.headings else None
-    priced = [(seen, price) for seen in sight.prices if (price := read_price(seen.text)) and float(price.amount) > 0]
-    best = _best_price(priced, sight, heading)
+    said, priced, best = evidence.text("price"), Priced(), None
+    if not said or _is_crossed_out(said, _priced(seen for seen in sight.prices if _is_old(seen.node))):
+        priced = _priced(sight.prices)
+        best = _best_price(priced, sight, heading)
     if not evidence.is_product and heading is not None:
         is_sold = best is not None and bool(sight.buys) and not best.is_listed
         was_sold = (
@@ -61,11 +69,22 @@ def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     evidence.note("description", source.content.description, 0.5)
     if best is not None:
         _note_price(best, priced, source, evidence)
-    _note_stock(sight, heading, evidence)
+    if evidence.sure.get("availability", 0) < _STOCK_SURE:
+        _note_stock(sight, heading, evidence)
     note_codes([seen for seen in sight.codes if not _is_elsewhere(seen.node)], source, evidence)
 
 
-Priced: TypeAlias = list[tuple[Seen, Price]]
+def _priced(prices: Iterable[Seen]) -> Priced:
+    """With their amounts, as far as they have one; the same text comes again and again."""
+    read: dict[str, Price | None] = {}
+    found = Priced()
+    for seen in prices:
+        if seen.text not in read:
+            read[seen.text] = read_price(seen.text)
+        price = read[seen.text]
+        if price is not None and float(price.amount) > 0:
+            found.append((seen, price))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +197,7 @@ def _note_stock(sight: Sight, heading: Seen | None, evidence: Evidence) -> None:
     if any(OUT_OF_STOCK.search(seen.text) for seen in near):
         evidence.note("availability", "OutOfStock", 0.65)
     elif any(IN_STOCK.search(seen.text) for seen in near):
-        evidence.note("availability", "InStock", 0.7)
+        evidence.note("availability", "InStock", _STOCK_SURE)
     if sight.buys:
         evidence.note("availability", "InStock", 0.6)
     if "price" in evidence.values:

@@ -1,12 +1,18 @@
-"""What a person sees on a page, gathered by one walk through its tree: prices, labels, buttons, headings."""
+"""What a person sees on a page, gathered by one walk through its tree: prices, labels, buttons, headings.
+
+Words (of stock, of buying, of a brand) are looked for among the short texts of that walk only when somebody asks: of
+most pages the markup has said it.
+"""
 
 # ruff: noqa: RUF001 - signs of currencies are Cyrillic, too
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiwick.extract.items.product.words import (
     BRAND_LABEL,
@@ -42,11 +48,15 @@ _CALLED = {
     "rating": re.compile("rating|stars"),
     "trail": re.compile("bread-?_?crumb"),
 }
+_ANY_CALLED = re.compile(
+    r"pr[ei]|c(?:ij)?ena|цена|amount|betrag|hinta|kaina|cart|bag|basket|buy|brand|rating|stars|bread"
+)
+"""A part of each of these: one quick look, for most elements are called otherwise."""
+_BUTTONS = frozenset({"button", "input"})
 Key = tuple[str | None, str | None, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """An element with a short text, and its place in the order of the page."""
 
     node: "HtmlElement"
@@ -54,19 +64,43 @@ class Seen:
     text: str
 
 
-@dataclass(slots=True)
+@dataclass
 class Sight:
     headings: list[Seen] = field(default_factory=list)
     prices: list[Seen] = field(default_factory=list)
     codes: list[Seen] = field(default_factory=list)
-    buys: list[Seen] = field(default_factory=list)
-    stocks: list[Seen] = field(default_factory=list)
-    """Words for being there or not, in texts so short that they say nothing else."""
     brands: list[Seen] = field(default_factory=list)
-    brand_labels: list[Seen] = field(default_factory=list)
     ratings: list[Seen] = field(default_factory=list)
     trails: list[Seen] = field(default_factory=list)
-    elements: int = 0
+    carts: list[Seen] = field(default_factory=list)
+    """What is called a button for buying."""
+    buttons: list[Seen] = field(default_factory=list)
+    """All others."""
+    texts: list[Seen] = field(default_factory=list)
+    """In lower case, so short that each says one thing."""
+
+    @cached_property
+    def stocks(self) -> list[Seen]:
+        """Words for being there or not."""
+        return [seen for seen, is_about_stock in self._words if is_about_stock][:_MOST_OF_A_KIND]
+
+    @cached_property
+    def buys(self) -> list[Seen]:
+        """Ways to buy it: buttons, and words without a number."""
+        pressed = [seen for seen in self.buttons if _is_for_buying(seen.node)]
+        other = [seen for seen, is_about_stock in self._words if not is_about_stock]
+        said = [seen for seen in other if BUY.search(seen.text) and not _DIGIT.search(seen.text)]
+        return sorted(self.carts + pressed + said, key=attrgetter("place"))[:_MOST_OF_A_KIND]
+
+    @cached_property
+    def brand_labels(self) -> list[Seen]:
+        return [seen for seen in self.texts if BRAND_LABEL.match(seen.text)][:_MOST_OF_A_KIND]
+
+    @cached_property
+    def _words(self) -> list[tuple[Seen, bool]]:
+        """Texts that say something a shop says, and whether that is about stock."""
+        said = [seen for seen in self.texts if says_something(seen.text)]
+        return [(seen, bool(OUT_OF_STOCK.search(seen.text) or IN_STOCK.search(seen.text))) for seen in said]
 
 
 def look_at(tree: "HtmlElement") -> Sight:
@@ -74,26 +108,31 @@ def look_at(tree: "HtmlElement") -> Sight:
     sight = Sight()
     told: dict[Key, frozenset[str]] = {(None, None, None): frozenset()}
     for place, node in enumerate(visible(tree)):
-        sight.elements = place
         get = node.get
         key = (get("class"), get("id"), get("itemprop"))
         called = told.get(key)
         if called is None:  # the same few classes come again and again
-            marks = marks_of(node)
-            called = told[key] = frozenset(name for name, mark in _CALLED.items() if mark.search(marks))
+            called = told[key] = _names_in(marks_of(node))
         if called:
             _note_called(sight, node, place, called)
         tag = node.tag
-        if tag in ("button", "input") and "buy" not in called:
-            _note_button(sight, node, place)
+        if tag in _BUTTONS and "buy" not in called:
+            sight.buttons.append(Seen(node, place, ""))
         elif tag == "h1" and (heading := _text(node, 300)):
             _add(sight.headings, node, place, heading)
         text = node.text
         if text and not text.isspace():
-            _note_text(sight, node, place, " ".join(text[:_LONG_CHARS].split()))
+            _note_text(sight, node, place, text)
         if (label := get("aria-label")) is not None:
             _note_label(sight, node, place, label.lower())
     return sight
+
+
+def _names_in(marks: str) -> frozenset[str]:
+    """What its author calls it: a price, a button to buy, a brand, a rating, a trail."""
+    if _ANY_CALLED.search(marks) is None:
+        return frozenset()
+    return frozenset(name for name, mark in _CALLED.items() if mark.search(marks))
 
 
 def marks_of(node: "HtmlElement") -> str:
@@ -107,7 +146,7 @@ def _note_called(sight: Sight, node: "HtmlElement", place: int, called: frozense
     if "price" in called:
         _note_marked(sight, node, place)
     if "buy" in called:
-        _add(sight.buys, node, place, _button_text(node))
+        _add(sight.carts, node, place, "")
     for name, found in (("brand", sight.brands), ("rating", sight.ratings), ("trail", sight.trails)):
         if name in called and len(found) < _MOST_PARTS:
             found.append(Seen(node, place, ""))
@@ -133,46 +172,39 @@ def visible(tree: "HtmlElement") -> Iterator["HtmlElement"]:
     """Elements in the order of the page, without those that show nothing."""
     body = next(tree.iter("body"), tree)
     skipped = 0
-    for node in islice(body.iter(), _MOST_ELEMENTS):
+    for node in islice(body.iter("*"), _MOST_ELEMENTS):
         if skipped:
             skipped -= 1
-        elif node.tag in _UNSEEN:
-            skipped = sum(1 for _ in node.iter()) - 1
-        elif isinstance(node.tag, str):
+        elif node.tag not in _UNSEEN:
             yield node
+        elif len(node):
+            skipped = sum(1 for _ in node.iter("*")) - 1
 
 
-def _note_text(sight: Sight, node: "HtmlElement", place: int, text: str) -> None:
+def _note_text(sight: Sight, node: "HtmlElement", place: int, given: str) -> None:
     """Its own first text, as far as that tells something."""
+    text = " ".join(given[:_LONG_CHARS].split())
     low = text.lower()
     if CODE_LABEL.match(low):
         _add(sight.codes, node, place, text[:200])
     if len(text) > _SHORT_CHARS:
         return
-    if BRAND_LABEL.match(low):
-        _add(sight.brand_labels, node, place, low)
-    if _DIGIT.search(text) or len(text) <= _SIGN_CHARS:
-        _note_money(sight, node, place, low)
-    if says_something(low):
-        if OUT_OF_STOCK.search(low) or IN_STOCK.search(low):
-            _add(sight.stocks, node, place, low)
-        elif BUY.search(low) and not _DIGIT.search(low):
-            _add(sight.buys, node, place, text)
+    sight.texts.append(Seen(node, place, low))
+    if _DIGIT.search(low):
+        is_all = len(node) == 0 and len(given) <= _LONG_CHARS
+        _note_money(sight, node, place, text if is_all else _text(node, _SHORT_CHARS + 1))
+    elif len(text) <= _SIGN_CHARS and _MONEY.search(low) and (above := node.getparent()) is not None:
+        _note_money(sight, above, place, _text(above, _SHORT_CHARS + 1))
 
 
-def _note_money(sight: Sight, node: "HtmlElement", place: int, low: str) -> None:
-    """An amount with its sign, or a sign whose amount stands in another element."""
-    if not _DIGIT.search(low):
-        node = node.getparent() if _MONEY.search(low) else None
-    whole = _text(node, _SHORT_CHARS + 1) if node is not None else ""
+def _note_money(sight: Sight, node: "HtmlElement", place: int, whole: str) -> None:
+    """An amount with its sign, which may stand in elements of their own."""
     if len(whole) <= _SHORT_CHARS and _DIGIT.search(whole) and _MONEY.search(whole.lower()):
         _add(sight.prices, node, place, whole)
 
 
-def _note_button(sight: Sight, node: "HtmlElement", place: int) -> None:
-    text = _button_text(node)
-    if BUY.search(text.lower()) or BUY_MARK.search(node.get("name", "").lower()):
-        _add(sight.buys, node, place, text)
+def _is_for_buying(button: "HtmlElement") -> bool:
+    return bool(BUY.search(_button_text(button).lower()) or BUY_MARK.search(button.get("name", "").lower()))
 
 
 def _button_text(node: "HtmlElement") -> str:

@@ -72,8 +72,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class JobEntries:
-    """What of the queue goes with a job."""
+    """What goes with a job: its evaluations, and of these what waits in the queue or was decided there."""
 
+    evaluated: int
     waiting: int
     reviewed: int
 
@@ -128,11 +129,12 @@ def get(conn: Connection, entry_id: int) -> Entry:
 
 
 def entries_of_job(conn: Connection, job_id: int) -> JobEntries:
-    """How many entries would go with this job."""
+    """How many evaluations and entries would go with this job."""
+    evaluated = conn.execute(select(func.count()).where(evaluations.c.job_id == job_id)).scalar_one()
     is_open = review_queue.c.reviewed_at.is_(None)
     counts = (func.count().filter(is_open), func.count().filter(~is_open))
     waiting, reviewed = conn.execute(select(*counts).where(review_queue.c.job_id == job_id)).one()
-    return JobEntries(waiting, reviewed)
+    return JobEntries(evaluated, waiting, reviewed)
 
 
 def job_id(conn: Connection, named: str) -> int:

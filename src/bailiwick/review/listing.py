@@ -28,6 +28,7 @@ class Which:
     least: float | None = None
     most: float | None = None
     is_stale: bool | None = None
+    is_audit: bool | None = None
     before: datetime | None = None
     """Queued before this time."""
 
@@ -54,6 +55,8 @@ class Entry:
     reasoning: str
     state: str
     is_stale: bool
+    is_audit: bool
+    """A band has decided about it already."""
     submitted_by: int
     submitter: str
     claimed_by: int | None
@@ -176,6 +179,8 @@ def _conditions(which: Which) -> list[ColumnElement[bool]]:
         found.append(kept.confidence_score <= which.most)
     if which.is_stale is not None:
         found.append(kept.is_stale.is_(which.is_stale))
+    if which.is_audit is not None:
+        found.append(kept.is_audit if which.is_audit else ~kept.is_audit)
     if which.before is not None:
         found.append(kept.queued_at < which.before)
     return found

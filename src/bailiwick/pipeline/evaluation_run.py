@@ -7,7 +7,7 @@ a process that is gone is free again.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
@@ -17,6 +17,7 @@ from bailiwick.crawl import jobs as crawl_jobs
 from bailiwick.crawl.engine import Engine, Wanted
 from bailiwick.crawl.jobs import JobOptions
 from bailiwick.crawl.outcomes import StopReason
+from bailiwick.extract.forgetting import evidence_without_forgotten
 from bailiwick.ledger.events import Actor
 from bailiwick.net.guard import Resolve
 from bailiwick.pipeline.evaluating import Evaluator
@@ -146,7 +147,8 @@ class Run:
                     jobs.settle(conn, [found])
                     return found
                 settings = self.app.settings.review
-                routed = route(conn, found, self.evaluator.bands, settings, submitted_by=self.job.created_by)
+                allowed = replace(found, proofs=evidence_without_forgotten(conn, found.proofs))
+                routed = route(conn, allowed, self.evaluator.bands, settings, submitted_by=self.job.created_by)
                 jobs.settle(conn, [Settled(url.id, "evaluated")])
                 return routed
 

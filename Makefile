@@ -11,7 +11,7 @@ INSTALL = $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format docs screenshots chaos bench-start bench-registry bench-sites bench-crawl bench-web \
-  bench-content bench-items bench-judge bench-review bench-query constraints clean
+  bench-content bench-items bench-judge bench-evaluate bench-review bench-query constraints clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-items: $(VENV)/dev.stamp  ## Measure how fast products are extracted, besi
 
 bench-judge: $(VENV)/dev.stamp  ## Measure how well and how fast search results are judged; ARGS="--without meaning"
 	$(BIN)/python -m benchmarks.judge $(ARGS)
+
+bench-evaluate: $(VENV)/dev.stamp  ## Measure one job of 100,000 evaluations: memory, progress; ARGS="--urls 6000 --stored 200"
+	$(BIN)/python -m benchmarks.evaluate $(ARGS)
 
 bench-review: $(VENV)/dev.stamp  ## Measure how many reviews a learned model saves; ARGS="--seeds 11 12"
 	$(BIN)/python -m benchmarks.review $(ARGS)

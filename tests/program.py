@@ -59,7 +59,7 @@ def _pipe_of(text: str) -> Iterator[int]:
     reading, writing = os.pipe()
 
     def write() -> None:
-        with suppress(BrokenPipeError), open(writing, "wb") as pipe:
+        with suppress(BrokenPipeError), os.fdopen(writing, "wb") as pipe:
             pipe.write(text.encode())
 
     writer = threading.Thread(target=write)

@@ -72,7 +72,7 @@ def run_measured(command: Sequence[str | Path], *, core: int, cwd: Path, env: Ma
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             break
-        peak = max(peak, _memory_of(process.pid))
+        peak = max(peak, sum(memory_of(process.pid)))
         time.sleep(_LOOK_SECONDS)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - started
@@ -101,16 +101,16 @@ def on_core(core: int) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _memory_of(pid: int) -> int:
-    """Bytes of a process and its descendants; 0 for one that is gone."""
+def memory_of(pid: int) -> tuple[int, int]:
+    """Bytes of a process, and of its descendants; 0 for one that is gone."""
     try:
         told = Path(f"/proc/{pid}/smaps_rollup").read_text()
         # Read here, because psutil would look at every process of the machine to find the children of one.
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
-        return 0
+        return 0, 0
     mine = sum(int(line.split()[1]) * 1024 for line in told.splitlines() if line.startswith("Pss:"))
-    return mine + sum(_memory_of(int(child)) for child in children)
+    return mine, sum(sum(memory_of(int(child))) for child in children)
 
 
 class DatabaseMeter:

@@ -76,13 +76,14 @@ def crawl_command(web: Served, *arguments: str, parses: bool = False) -> Sequenc
 
 
 @contextmanager
-def project(scratch: Path, name: str, *, core: int) -> Iterator[Project]:
-    """A new one, its server on this core; all of it is gone at the end."""
+def project(scratch: Path, name: str, *, core: int | None = None) -> Iterator[Project]:
+    """A new one, its server on this core if one is given; all of it is gone at the end."""
     home = scratch / name
     home.mkdir(mode=0o755)
     made = Project(home, DatabaseMeter(home))
     made.run("-q", "db", "upgrade")
-    made.database.pin(core)
+    if core is not None:
+        made.database.pin(core)
     try:
         yield made
     finally:

@@ -118,6 +118,18 @@ def test_what_a_mail_server_says_is_told_and_the_next_try_is_a_new_one() -> None
     assert len(mails.received) == 1
 
 
+def test_a_start_that_takes_long_is_not_told_as_a_slow_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifier_apprise, "_START_SECONDS", 0.0)
+    with mail_server(Mails()) as mails:
+        by = notifier(mails.port, smtp_security="none")
+        [reply] = sent(by, NOTICE)
+        monkeypatch.setattr(notifier_apprise, "_START_SECONDS", 45.0)
+        [again] = sent(by, NOTICE)
+    assert "did not start" in reply.why
+    assert again.is_sent
+    assert len(mails.received) == 1
+
+
 def test_what_is_not_set_is_said() -> None:
     [mail] = sent(AppriseNotifier(NotifySettings(), NetSettings(), None), NOTICE)
     assert mail.why == "there is no mail server: notify.smtp_host is not set"

@@ -189,7 +189,7 @@ def test_a_job_is_deleted_after_its_entries_were_named(land: Path, store: Databa
     with store.begin() as conn:
         conn.execute(text("update jobs set state = 'cancelled' where name = 'gone.example'"))
     no = bailiwick("job", "delete", "gone.example", stdin="n\n", cwd=land)
-    assert "With job gone.example go 2 URLs that wait for review and 1 that were decided" in no.err
+    assert "With job gone.example go 3 evaluations, 2 that wait for review and 1 decided there" in no.err
     done = bailiwick("job", "delete", "gone.example", "--yes", cwd=land)
-    assert "with 3 entries of the review queue" in done.out
+    assert "with 3 evaluations and 3 entries of the review queue" in done.out
     assert "there is no entry" in review("show", one, cwd=land).err

@@ -1,12 +1,25 @@
 """From a URL to a decision: the real program on a local web; what it may ask for, and what it keeps."""
 
+import asyncio
 import json
 import signal
 import subprocess
 from dataclasses import replace
 
+import pytest
+
+from bailiwick.accounts.members import local_admin
+from bailiwick.base.clock import FakeClock
 from bailiwick.demo.web.sites import Site, Web
+from bailiwick.model.profile_files import load_profile
+from bailiwick.model.urls import PageUrl
+from bailiwick.net.guard import Resolve
 from bailiwick.pipeline.ageing import mark_stale
+from bailiwick.pipeline.evaluating import Evaluator
+from bailiwick.review.routing import NewEvaluation
+from bailiwick.score import jobs
+from bailiwick.score.jobs import Settled
+from tests.backends.model_server import KEY, KEY_NAME, ModelServer, Said, completion, fault, model_server
 from tests.cli.tools import PROGRAM, environment
 from tests.e2e.conftest import MakeLand
 from tests.e2e.tools import Land
@@ -73,6 +86,24 @@ def test_a_probe_asks_for_little_and_leaves_a_trail(land_of: MakeLand) -> None:
     kept = land.rows("select e.band, e.action, r.status from evaluations e left join url_results r using (url_id)")
     assert len(kept) == 1
     assert land.value("select state from jobs where kind = 'evaluation'") == "finished"
+
+
+def test_what_is_refused_is_settled_many_at_a_time(land_of: MakeLand) -> None:
+    """A job of a list of old is not a transaction for each of its lines, and each line is told all the same."""
+    land = land_of(web(A))
+    land.run("domain", "submit", "gone.example")
+    land.run("domain", "reject", "gone.example", "--reason", "spam")
+    land.crawl(url_of(land, A, "/story"), "--depth", "0")
+    lines = [f"https://gone.example/{n}" for n in range(2500)]
+    (land.home / "urls.txt").write_text("\n".join([*lines[:1200], url_of(land, A, "/story"), *lines[1200:]]))
+    rows = evaluate(land, "urls.txt", "--name", "many")
+    assert sum(row.get("state") == "refused" for row in rows) == 2500
+    assert sum("confidence" in row for row in rows) == 1
+    settled = "select count(distinct xmin::text) as writes, count(distinct why) as whys from job_urls where state = :s"
+    [found] = land.rows(settled, s="refused")
+    assert (found.whys, found.writes <= 10) == (1, True)
+    [shown] = [row for row in land.run("job", "list", "--json").rows if row["name"] == "many"]
+    assert (shown["urls"], shown["left"], shown["refused"], shown["evaluated"]) == (2501, 0, 2500, 1)
 
 
 def test_never_of_a_domain_that_was_refused(land_of: MakeLand) -> None:
@@ -194,3 +225,107 @@ def test_paused_resumed_and_deleted(land_of: MakeLand) -> None:
     for table in ("job_urls", "evaluations", "url_results", "review_queue"):
         assert land.value(f"select count(*) from {table}") == 0
     assert land.value("select count(*) from events where subject_kind = 'job' and verb = 'delete'") == 1
+
+
+# A language model that is down
+
+
+def scores() -> Said:
+    signals = ("design_quality", "content_originality", "authority_indicators", "professional_presentation")
+    answer = {name: {"score": 0.9, "reasoning": "It is fine."} for name in signals}
+    return completion(json.dumps({**answer, "summary": "A careful page."}))
+
+
+def model_env(server: ModelServer, without: str) -> dict[str, str]:
+    return NOBODY | {
+        "BAILIWICK_MODEL_BASE_URL": server.url,
+        "BAILIWICK_MODEL_NAME": "small",
+        "BAILIWICK_MODEL_API_KEY_ENV": KEY_NAME,
+        "BAILIWICK_MODEL_MAX_RETRIES": "0",
+        "BAILIWICK_SCORE_WITHOUT_MODEL": without,
+        KEY_NAME: KEY,
+    }
+
+
+def test_evaluations_wait_for_a_model_that_is_down_and_none_is_lost(land_of: MakeLand) -> None:
+    land = land_of(web(A))
+    urls = [url_of(land, A, path) for path in ("/story", "/contact", "/write-for-us")]
+    land.crawl(*urls, "--depth", "0")
+    command = [PROGRAM, "evaluate", *urls, "--resolve", land.running.resolve]
+    with model_server() as model:
+        model.says = [fault(503)]
+        env = model_env(model, "wait")
+        with subprocess.Popen(
+            command, cwd=land.home, env=environment(**(land.env | env)), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            land.wait_for("select count(*) >= 1 from job_urls where position('language model' in why) > 0", seconds=60)
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate()
+        assert process.returncode == 130
+        assert "answered 503; URLs wait for it" in told
+        assert land.value("select count(*) from evaluations") == 0
+        assert land.value("select count(*) from job_urls where state = 'waiting' and tries = 0") == 3
+        land.shift_clock("1 hour")
+        model.says = [scores()]
+        done = land.run("evaluate", "--resolve", land.running.resolve, **env)
+    assert "3 of 3 URLs evaluated" in done.out
+    kept = land.rows("select layer3_by, layer3_results->'design_quality'->>'score' as score from evaluations")
+    assert {(row.layer3_by.split(":")[0], row.score) for row in kept} == {("model", "0.9")}
+
+
+def test_or_measured_scores_stand_in_for_it(land_of: MakeLand) -> None:
+    land = land_of(web(A))
+    urls = [url_of(land, A, path) for path in ("/story", "/contact", "/write-for-us")]
+    land.crawl(*urls, "--depth", "0")
+    with model_server() as model:
+        model.says = [fault(503)]
+        ran = land.run("evaluate", *urls, "--resolve", land.running.resolve, **model_env(model, "local"))
+        assert len(model.requests) <= 4  # not one a page: it is known to be down
+    assert "3 of 3 URLs evaluated" in ran.out
+    assert "measured scores stand in" in ran.err
+    assert land.value("select count(*) from evaluations where starts_with(layer3_by, 'local:')") == 3
+
+
+def test_a_site_is_not_asked_again_because_the_model_was_down(
+    land_of: MakeLand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A probe is ten requests in all, also if the model is away for hours."""
+    land, clock = land_of(web(A)), FakeClock()
+    with model_server() as model:
+        model.says = [fault(503)]
+        for name, value in (land.env | model_env(model, "wait")).items():
+            monkeypatch.setenv(name, value)
+        with land.app() as app:
+            with app.database.begin() as conn:
+                admin = local_admin(conn)
+                job = jobs.create(conn, "one", "general", "mark", admin)
+                given = url_of(land, A, "/story")
+                jobs.add_urls(conn, job, [(PageUrl.parse(given), given)], admin)
+                [url] = jobs.claim(conn, job.id, 1)
+
+            async def through_the_outage() -> list[NewEvaluation | Settled]:
+                profile = load_profile("general", None)
+                evaluator = Evaluator(app, profile, admin, [Resolve.parse(land.running.resolve)], clock=clock)
+                rooms, found = [evaluator.room(32)], []
+                try:
+                    for says in (fault(503), fault(503), scores()):
+                        model.says = [says]
+                        found.append(await evaluator.evaluate(url))
+                        rooms.append(evaluator.room(32))
+                        clock.sleep(1800)
+                        rooms.append(evaluator.room(32))
+                        asked.append(land.running.log.asked.total())
+                finally:
+                    await evaluator.close()
+                assert rooms == [32, 0, 1, 0, 1, 32, 32]
+                return found
+
+            asked: list[int] = []
+            first, second, third = asyncio.run(through_the_outage())
+            assert [type(one) for one in (first, second, third)] == [Settled, Settled, NewEvaluation]
+            assert isinstance(first, Settled)
+            assert (first.state, first.has_failed) == ("waiting", False)
+            assert len(set(asked)) == 1
+            assert 0 < asked[0] <= 10
+            assert len(model.requests) == 3

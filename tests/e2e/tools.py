@@ -20,6 +20,7 @@ from bailiwick.crawl.outcomes import MEANINGS
 from bailiwick.demo.web.running import Running
 from tests.cli.tools import PROGRAM, Ran, environment
 from tests.program import run_program
+from tests.registry.tools import shift_clock
 
 
 @dataclass
@@ -100,6 +101,11 @@ class Land:
         """Change something behind everybody's back."""
         with psycopg.connect(self.database_url) as conn:
             conn.execute(sql)
+
+    def shift_clock(self, by: str) -> None:
+        """Move the database's clock: `1 hour`."""
+        with self.app() as app:
+            shift_clock(app.database, by)
 
     def value(self, sql: str, **parameters: object) -> Any:
         [[found]] = self.rows(sql, **parameters)

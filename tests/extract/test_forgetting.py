@@ -9,11 +9,16 @@ from sqlalchemy import text
 from bailiwick.accounts.members import local_admin as admin
 from bailiwick.base.errors import NotAllowedError, UsageError
 from bailiwick.db.engine import Database
-from bailiwick.extract.forgetting import forget, preview, understood
+from bailiwick.extract.forgetting import evidence_without_forgotten, forget, preview, understood
 from bailiwick.ledger.events import Actor, latest
 from bailiwick.model.items import Item, ItemKind
+from bailiwick.model.layers import Proof
 from bailiwick.model.states import Role
+from bailiwick.review import listing
+from bailiwick.review.detail import detail
+from bailiwick.review.listing import Which
 from tests.extract.tools import Shelved, found, parsed, rows, shelved
+from tests.review.tools import routed, urls
 
 URL = "https://example.org/team"
 JO = {"url": URL, "email": "jo@oak.org", "telephone": "+4930123456", "name": "Jo Doe", "role": "Director"}
@@ -61,6 +66,28 @@ def test_contacts_of_all_history_are_removed(database: Database, shelf: Shelved)
     assert [data["name"] for _, data in kept(database)] == ["Al Roe", "Al Roe"]  # type: ignore[call-overload,index]
     assert "Jo Doe" not in everything(database)
     assert "4930123456" not in everything(database)
+
+
+def test_evidence_of_evaluations_is_cleaned_and_stays_so(database: Database) -> None:
+    told = {"layer2": {"author_bio": (Proof(url=URL, text="By Jo Doe, Director"), Proof(url=URL, text="jo@oak.org"))}}
+    with database.begin() as conn:
+        first, second = urls(conn, 2)
+        routed(conn, first, 0.6, proofs=told, reasoning="For it: written by Jo Doe.", title="Jo Doe at work")
+        routed(conn, second, 0.6)
+        untouched = rows(conn, f"select * from evaluations where url_id = {second.id}")
+        done = forget(conn, understood(["jo@oak.org", "Jo Doe"]), admin(conn))
+        assert done.evaluations == 1
+        [entry] = [one for one in listing.entries(conn, Which(), limit=9) if one.url_id == first.id]
+        shown = detail(conn, entry)
+        assert [proof.text for proof in shown.proofs["layer2"]["author_bio"]] == [
+            "By [removed], Director",
+            "[removed]",
+        ]
+        assert (entry.reasoning, entry.title) == ("For it: written by [removed].", "[removed] at work")
+        assert rows(conn, f"select * from evaluations where url_id = {second.id}") == untouched
+        for proof in evidence_without_forgotten(conn, told)["layer2"]["author_bio"]:
+            assert "Jo Doe" not in proof.text
+            assert "jo@oak.org" not in proof.text
 
 
 def test_out_of_other_items_the_value_is_taken(database: Database, shelf: Shelved) -> None:
@@ -138,7 +165,8 @@ def test_the_trail_tells_who_and_why_and_not_whom(database: Database, shelf: She
             ("name", 16),
         ]
     assert (event.verb, event.reason, event.subject.kind) == ("forget", "asked by mail", "contact")
-    assert event.details == {"values": {"email": 1, "name": 1}, "items_removed": 1, "items_changed": 0, "pages": 1}
+    touched = {"items_removed": 1, "items_changed": 0, "pages": 1, "evaluations": 0}
+    assert event.details == {"values": {"email": 1, "name": 1}, **touched}
 
 
 def test_a_preview_changes_nothing_and_twice_is_once(database: Database, shelf: Shelved) -> None:

@@ -51,7 +51,6 @@ def app(servers: TestServers, tmp_path: Path, mails: Mails, monkeypatch: pytest.
             "NOTIFY_SMTP_PORT": str(mails.port),
             "NOTIFY_SMTP_SECURITY": "none",
             "NOTIFY_MAX_TRIES": "3",
-            "NOTIFY_TIMEOUT_SECONDS": "5",
             "NET_ALLOW_PRIVATE_NETWORKS": "true",
         }.items():
             monkeypatch.setenv(f"BAILIWICK_{name}", value)

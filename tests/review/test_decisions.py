@@ -218,7 +218,7 @@ def test_a_deleted_job_takes_its_entries_but_not_what_people_decided(database: D
         entries = queued(conn, [0.6] * 3)
         decisions.approve(conn, entries[0], ada, SETTINGS, notes="good")
         job_id = entries[0].job_id
-        assert listing.entries_of_job(conn, job_id) == JobEntries(waiting=2, reviewed=1)
+        assert listing.entries_of_job(conn, job_id) == JobEntries(evaluated=3, waiting=2, reviewed=1)
         assert listing.entries_of_job(conn, 10**9).total == 0
         conn.execute(text("update jobs set state = 'cancelled' where id = :j"), {"j": job_id})
         jobs.remove(conn, jobs.get(conn, str(job_id)), admin, details={"review_queue": {"waiting": 2, "reviewed": 1}})

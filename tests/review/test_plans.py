@@ -50,6 +50,7 @@ LISTS: dict[str, tuple[Which, Order, Any, str]] = {
     "further by age": (Which(), "age", (_NOON, 17), "active"),
     "uncertain first": (Which(), "information", None, "information"),
     "further, uncertain first": (Which(), "information", (0.5, 17), "information"),
+    "audits": (Which(is_audit=True), "age", None, "audit"),
     "best first": (Which(), "score", (0.5, 17), "score"),
     "of a band": (Which(band="low"), "age", (_NOON, 17), "band"),
     "stale": (Which(is_stale=True), "age", None, "stale"),

@@ -20,8 +20,12 @@ from bailiwick.ports import Notice, NoticeReply
 _MISSING = 'Apprise is not installed: pip install "bailiwick[notify]"'
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9]{1,29})://.")
 _ANSWER_BYTES = 65_536
-_START_SECONDS = 10.0
-"""What the child may need to start and to load Apprise, before the time of its first delivery begins."""
+_START_SECONDS = 45.0
+"""What the child may need to start and to load Apprise, before the time of its first delivery begins: on a busy
+machine ten times what it is on an idle one. A claim lasts longer than both (`pipeline.delivering`).
+"""
+_ENDED = "the process that delivers ended"
+_NOT_STARTED = f"the process that delivers did not start in {_START_SECONDS:g} s: nothing was sent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +84,26 @@ class AppriseNotifier:
     async def _asked(self, order: Order) -> str | None:
         """What the child says of it. Whoever waits no longer, for whatever reason, ends the child."""
         seconds = self._settings.timeout_seconds
+        late = _NOT_STARTED
         try:
             orders, answers = await self._started()
+            late = f"it was not delivered in {seconds:g} s"
             async with asyncio.timeout(seconds):
                 orders.write(json.dumps(order).encode() + b"\n")
                 await orders.drain()
                 line = await answers.readline()
         except TimeoutError:
             await self.close()
-            return f"it was not delivered in {seconds:g} s"
+            return late
         except (OSError, ValueError):
             await self.close()
-            return "the process that delivers ended"
+            return _ENDED
         except BaseException:
             await self.close()
             raise
         if not line:
             await self.close()
-            return "the process that delivers ended"
+            return _ENDED
         why: str | None = json.loads(line)["why"]
         return why
 

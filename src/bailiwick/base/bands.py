@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -24,6 +24,17 @@ class BandAction(StrEnum):
     AUTO_APPROVE = "auto_approve"
     MANUAL_REVIEW = "manual_review"
     REJECT = "reject"
+
+    @property
+    def result(self) -> Literal["approved", "rejected"] | None:
+        """What it makes of a URL; None: a person has to say."""
+        return _RESULTS.get(self)
+
+
+_RESULTS: dict[BandAction, Literal["approved", "rejected"]] = {
+    BandAction.AUTO_APPROVE: "approved",
+    BandAction.REJECT: "rejected",
+}
 
 
 class Band(BaseModel):

@@ -82,6 +82,9 @@ class ReviewSettings(Section):
     auto_review_timeout_days: Positive | None = Field(
         None, description="A URL that waits longer for review counts as stale. Unset: never."
     )
+    audit_share: float = Field(
+        0, ge=0, le=1, description="Share of automatic decisions, chosen by chance, that people are asked about, too."
+    )
     claim_minutes: float = Field(15, gt=0, le=1440, description="How long a URL is one reviewer's alone.")
     undo_minutes: float = Field(10, ge=0, le=10_080, description="How long a reviewer can take a decision back.")
     order: Literal["age", "information"] = Field(

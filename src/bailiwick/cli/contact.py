@@ -56,8 +56,9 @@ def list_(
 def forget(session: Session, *, values: tuple[str, ...], reason: str | None, yes: bool) -> None:
     """Forget personal data: remove it from items of all history, and keep it from coming back.
 
-    Contacts with one of the values are removed; out of other items the value is taken. Search and messages to
-    listeners lose it too. Only a keyed hash is remembered. Texts of pages and stored bodies stay as they are.
+    Contacts with one of the values are removed; out of other items and evidence of evaluations the value is taken.
+    Search and messages to listeners lose it too. Only a keyed hash is remembered. Texts of pages and stored bodies
+    stay as they are.
     """
     app = session.app
     meant = forgetting.understood(values)
@@ -69,9 +70,10 @@ def forget(session: Session, *, values: tuple[str, ...], reason: str | None, yes
     with app.database.begin() as conn:
         done = forgetting.forget(conn, meant, app.actor(conn), reason=reason)
         _index_again(conn, app, sorted(done.pages))
+    cleaned = f"; {_told(done.evaluations, 'evaluation')} cleaned of it" if done.evaluations else ""
     click.echo(
         f"forgotten: {_told(done.items_removed, 'item')} removed, {done.items_changed:,} changed, "
-        f"on {_told(len(done.pages), 'page')}"
+        f"on {_told(len(done.pages), 'page')}{cleaned}"
     )
     session.say(_STAYS)
 

@@ -29,6 +29,7 @@ _WORDS = {
     "rejected": ("rejected", "red"),
     "queue_overflow": ("queue is full", "yellow"),
     "waiting": ("waits for review", "yellow"),
+    "audit": ("also asked of people", "yellow"),
     "refused": ("refused", "red"),
     "unreachable": ("unreachable", "red"),
 }
@@ -61,7 +62,7 @@ def print_summary(session: Session, job: EvaluationJob, *, is_finished: bool) ->
     parts += [f"{number:,} {name}" for name in ("refused", "unreachable") if (number := getattr(counts, name))]
     left = f"; {counts.waiting:,} still to be evaluated" if counts.waiting else ""
     click.echo(f"job {job.id}: {counts.evaluated:,} of {counts.total:,} URLs evaluated: {', '.join(parts)}{left}")
-    if results.get("waiting"):
+    if results["waiting"] or results["audit"]:
         session.say(f"bailiwick review list --job {job.id}")
     if not is_finished and counts.waiting:
         session.say(f"bailiwick evaluate goes on with it; bailiwick job show {job.id}")

@@ -16,8 +16,9 @@ from bailiwick.crawl.jobs import Job, JobOptions
 from bailiwick.ledger.events import Actor
 from bailiwick.review import listing, queue
 from bailiwick.review.listing import JobEntries
+from bailiwick.score import jobs as evaluation_jobs
 
-_COLUMNS = ("id", "name", "state", "priority", "domains", "open", "pages", "created")
+_COLUMNS = ("id", "name", "kind", "state", "priority", "domains", "open", "pages", "urls", "left", "created")
 _RUN_COLUMNS = ("domain", "pages", "budget", "depth", "errors", "stopped")
 jobs_argument = click.argument("names", metavar="JOB…", nargs=-1, required=True, type=text)
 
@@ -147,7 +148,8 @@ def delete(session: Session, *, names: tuple[str, ...], reason: str | None, yes:
         jobs.remove(conn, found, actor, reason=reason, details=_told(gone))
         if gone.waiting:
             queue.count_changed(conn, settings)
-        more = f" with {gone.total:,} entries of the review queue" if gone.total else ""
+        entries = f" and {gone.total:,} entries of the review queue" if gone.total else ""
+        more = f" with {gone.evaluated:,} evaluations{entries}" if gone.evaluated else ""
         return f"job {found.id} is deleted{more}"
 
     wanted = names if yes else [name for name in names if _is_meant(session, name)]
@@ -157,18 +159,20 @@ def delete(session: Session, *, names: tuple[str, ...], reason: str | None, yes:
 
 
 def _is_meant(session: Session, named: str) -> bool:
-    """Ask before what waits for review, or was decided there, goes with its job."""
+    """Ask before evaluations, and what waits for review or was decided there, go with their job."""
     with session.app.database.read() as conn:
         found = jobs.find(conn, named)
         gone = listing.entries_of_job(conn, found.id) if found else None
-    if gone is None or not gone.total:
+    if gone is None or not gone.evaluated:
         return True
-    entries = f"{gone.waiting:,} URLs that wait for review and {gone.reviewed:,} that were decided"
-    return click.confirm(f"With job {named} go {entries}. Delete it?", err=True)
+    entries = f"{gone.evaluated:,} evaluations, {gone.waiting:,} that wait for review and {gone.reviewed:,} decided"
+    return click.confirm(f"With job {named} go {entries} there. Delete it?", err=True)
 
 
 def _told(gone: JobEntries) -> JsonValue:
-    return {"review_queue": {"waiting": gone.waiting, "reviewed": gone.reviewed}} if gone.total else None
+    if not gone.evaluated:
+        return None
+    return {"evaluations": gone.evaluated, "review_queue": {"waiting": gone.waiting, "reviewed": gone.reviewed}}
 
 
 def _each(session: Session, names: Sequence[str], deed: Callable[[Connection, Job, Actor], str]) -> int:
@@ -182,18 +186,25 @@ def _each(session: Session, names: Sequence[str], deed: Callable[[Connection, Jo
 
 
 def _row(conn: Connection, found: Job) -> Row:
-    counts = runs.counts(conn, found.id)
     return {
         "id": found.id,
         "name": found.name,
         "kind": found.kind,
         "state": found.state,
         "priority": found.priority,
-        "domains": counts.domains,
-        "open": counts.open_domains,
-        "pages": counts.pages_done,
+        **_progress(conn, found),
         "created": stamp(found.created_at),
     }
+
+
+def _progress(conn: Connection, found: Job) -> Row:
+    """How far it is: an evaluation in URLs, any other job in domains and pages."""
+    if found.kind == jobs.EVALUATION:
+        urls = evaluation_jobs.counts(conn, found.id)
+        crawled = dict.fromkeys(("domains", "open", "pages"))
+        return {**crawled, "urls": urls.total, "left": urls.waiting, **urls.settled}
+    counts = runs.counts(conn, found.id)
+    return {"domains": counts.domains, "open": counts.open_domains, "pages": counts.pages_done}
 
 
 def run_row(part: runs.RunDomain) -> Row:

@@ -49,6 +49,8 @@ review.add_command(bands)
 @click.option("--min-score", "least", type=click.FloatRange(0, 1), help="Only from this confidence on.")
 @click.option("--max-score", "most", type=click.FloatRange(0, 1), help="Only up to this confidence.")
 @click.option("--stale", is_flag=True, help="Only those that wait for too long.")
+@click.option("--audit", "kind", flag_value="audit", help="Only audits: what a band has decided, and people look at.")
+@click.option("--no-audit", "kind", flag_value="review", help="No audits.")
 @click.option("--order", type=click.Choice(_ORDERS), help="What comes first. Default: the setting review.order.")
 @click.option("--after", type=text, metavar="CURSOR", help="Go on after this one: the next page.")
 @limit_option
@@ -67,6 +69,7 @@ def list_(  # noqa: PLR0913 - one option each
     least: float | None,
     most: float | None,
     stale: bool,
+    kind: str | None,
     order: str | None,
     after: str | None,
     limit: int,
@@ -81,7 +84,8 @@ def list_(  # noqa: PLR0913 - one option each
     with app.database.read() as conn:
         which = Which(
             cast("State", state), band, listing.job_id(conn, job) if job else None,
-            find_named(conn, domain, app).id if domain else None, least, most, True if stale else None, before,
+            find_named(conn, domain, app).id if domain else None, least, most, True if stale else None,
+            None if kind is None else kind == "audit", before,
         )  # fmt: skip
         found = listing.entries(conn, which, order=by, limit=limit, after=cursor)
     rows = [entry_row(entry, by) for entry in found]
@@ -221,6 +225,7 @@ def stats(session: Session, *, as_json: bool) -> None:
         "queue_size_limit": session.app.settings.review.queue_size_limit,
         "stale": now.stale,
         "claimed": now.claimed,
+        "audits": {"waiting": now.audits.waiting, "agreed": now.audits.agreed, "overruled": now.audits.overruled},
         "oldest": stamp(now.oldest) if now.oldest else None,
         "results": {status: {**reasons} for status, reasons in now.results.items()},
         f"decided_in_{LATELY.days}_days": reviewers,

@@ -21,6 +21,8 @@ Begin = Callable[[], AbstractContextManager[Connection]]
 _CHARACTERS_A_TOKEN = 3
 """For the estimate before a call. Text of few letters a token (Chinese) costs more; the next call knows."""
 _MILLION = Decimal(1_000_000)
+_SPENT_SECONDS = 60.0
+"""How long a day's budget that is used up counts as used up, without a look: more may be granted, or a day begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,22 @@ class Asker:
     def __init__(self, model: LanguageModel, budget: Budget, *, begin: Begin, clock: Clock | None = None) -> None:
         self._model, self.budget, self._begin, self._clock = model, budget, begin, clock or SystemClock()
         self._silent_until, self._silent_why = float("-inf"), ""
+        self._spent_until = float("-inf")
+        self._is_failing = False
 
     @property
     def model_name(self) -> str:
         return self._model.name
+
+    @property
+    def is_resting(self) -> bool:
+        """Whatever is asked now, there will be no answer: the model is down, or the day's budget is used up."""
+        return self._clock.monotonic() < max(self._silent_until, self._spent_until)
+
+    @property
+    def is_failing(self) -> bool:
+        """It was so at the last question, whether or not it still is."""
+        return self._is_failing
 
     def ask(self, asked: ModelQuestion[Answer], key: CallKey) -> Heard[Answer]:
         """The answer that is remembered, or a new one."""
@@ -88,18 +102,23 @@ class Asker:
         if known is not None:
             return Heard(known)
         if refusal is not None:
+            self._is_failing = True
             return Heard(None, refusal)
         reply = self._model.ask(asked)
         with self._begin() as conn:
             record_call(conn, key, self._call(reply))
         if reply.pause_seconds:
             self._silent_until, self._silent_why = self._clock.monotonic() + reply.pause_seconds, reply.why
+        self._is_failing = reply.pause_seconds > 0
         return Heard(reply.answer, reply.why)
 
     def _refusal(self, conn: Connection, asked: ModelQuestion[Any]) -> str | None:
         if self._clock.monotonic() < self._silent_until:
             return self._silent_why
-        return self.budget.refusal(spent_today(conn), asked)
+        refusal = self.budget.refusal(spent_today(conn), asked)
+        if refusal is not None:
+            self._spent_until = self._clock.monotonic() + _SPENT_SECONDS
+        return refusal
 
     def _call(self, reply: ModelReply[Answer]) -> Call:
         return Call(

@@ -6,7 +6,7 @@ guessed off a list of hashes alone, not from somebody who holds the whole databa
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue, ValidationError
@@ -15,10 +15,12 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, insert
 
 from bailiwick.base.errors import UsageError
 from bailiwick.db.tables import forgotten, forgotten_key
+from bailiwick.extract.forgotten_evidence import clean_evaluations, proofs_without
 from bailiwick.extract.page import Extracted
 from bailiwick.extract.personal import REMOVED, IsForgotten, Personal, PersonalKind, personal, personal_in, without
 from bailiwick.ledger.events import Act, Actor, Subject, record
 from bailiwick.model.items import Item, ItemKind, Reject
+from bailiwick.model.layers import Proofs
 from bailiwick.model.schemas import SCHEMAS
 from bailiwick.model.search import PageKey
 from bailiwick.registry.permission import ADMINS, require
@@ -36,6 +38,8 @@ class Forgetting:
 
     items_removed: int = 0
     items_changed: int = 0
+    evaluations: int = 0
+    """Evaluations whose evidence or reasoning held a value."""
     elsewhere: int = 0
     """Rejects, messages and answers of models that held a value."""
     pages: set[PageKey] = field(default_factory=set)
@@ -78,6 +82,7 @@ def forget(conn: Connection, values: Sequence[Personal], actor: Actor, *, reason
     conn.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     done = _go_over(conn, values, is_real=True)
     _remember(conn, [*values, *done.numbers])
+    done.evaluations = clean_evaluations(conn, _patterns(values), lambda value: _is_meant(value, values))
     done.elsewhere = _clean_elsewhere(conn, values)
     kinds = [value.kind.value for value in values]
     details: dict[str, JsonValue] = {
@@ -85,6 +90,7 @@ def forget(conn: Connection, values: Sequence[Personal], actor: Actor, *, reason
         "items_removed": done.items_removed,
         "items_changed": done.items_changed,
         "pages": len(done.pages),
+        "evaluations": done.evaluations,
     }
     record(conn, actor, Subject("contact", "personal data"), Act("forget", reason=reason, details=details))
     return done
@@ -102,6 +108,17 @@ def without_forgotten(conn: Connection, found: Sequence[Extracted]) -> list[Extr
     if not known:
         return list(found)
     return [_page_without(one, known.__contains__) for one in found]
+
+
+def evidence_without_forgotten(conn: Connection, proofs: Mapping[str, Proofs]) -> Mapping[str, Proofs]:
+    """What an evaluation rests on, without what was forgotten before. To be called where it is written."""
+    conn.execute(text("select pg_advisory_xact_lock_shared(:key)"), {"key": _LOCK})
+    key = _key_in_use(conn)
+    if key is None:
+        return proofs
+    every = [proof.stored() for found in proofs.values() for some in found.values() for proof in some]
+    known = _known(conn, key, {value for proof in every for value in personal_in(proof)})
+    return proofs_without(proofs, known.__contains__) if known else proofs
 
 
 def _page_without(found: Extracted, is_forgotten: IsForgotten) -> Extracted:
@@ -136,12 +153,9 @@ def _go_over(conn: Connection, values: Sequence[Personal], *, is_real: bool) -> 
     done = Forgetting()
 
     def is_forgotten(value: Personal) -> bool:
-        if value in wanted:
-            return True
-        is_meant = any(_is_same_number(value, one) for one in wanted)
-        if is_meant:
+        if value not in wanted and _is_meant(value, values):
             done.numbers.add(value)
-        return is_meant
+        return _is_meant(value, values)
 
     for row_id, page, item in _holding(conn, values):
         kept = _item_without(item, is_forgotten)
@@ -159,6 +173,10 @@ def _go_over(conn: Connection, values: Sequence[Personal], *, is_real: bool) -> 
                 hint="give it with its country: +49…",
             )
     return done
+
+
+def _is_meant(value: Personal, given: Sequence[Personal]) -> bool:
+    return value in given or any(_is_same_number(value, one) for one in given)
 
 
 def _is_bare(value: Personal) -> bool:

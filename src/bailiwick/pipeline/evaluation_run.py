@@ -5,9 +5,9 @@ a process that is gone is free again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
@@ -17,6 +17,7 @@ from bailiwick.crawl import jobs as crawl_jobs
 from bailiwick.crawl.engine import Engine, Wanted
 from bailiwick.crawl.jobs import JobOptions
 from bailiwick.crawl.outcomes import StopReason
+from bailiwick.extract.forgetting import evidence_without_forgotten
 from bailiwick.ledger.events import Actor
 from bailiwick.net.guard import Resolve
 from bailiwick.pipeline.evaluating import Evaluator
@@ -28,6 +29,7 @@ from bailiwick.score import jobs
 from bailiwick.score.jobs import ClaimedUrl, EvaluationJob, JobCounts, Settled
 
 AT_ONCE = 32
+_MOST_REFUSED = 1000
 _LOOK_SECONDS = 1.0
 _LONGEST_LOOK_SECONDS = 10.0
 _MOST_DOMAINS = 1000
@@ -88,8 +90,12 @@ class Run:
         running: set[asyncio.Task[None]] = set()
         try:
             while not self.stopping.is_set():
-                claimed = await asyncio.to_thread(self._claim, AT_ONCE - len(running)) if len(running) < AT_ONCE else []
-                running |= {asyncio.create_task(self._work(url)) for url in claimed}
+                room = self.evaluator.room(AT_ONCE) - len(running)
+                claimed = await asyncio.to_thread(self._claim, room) if room > 0 else []
+                to_do = list(self._tell_refused(claimed))
+                if claimed and not to_do:
+                    continue
+                running |= {asyncio.create_task(self._work(url)) for url in to_do}
                 pause = None if claimed else await asyncio.to_thread(self._pause)
                 if not claimed and not running and pause is None:
                     return
@@ -99,6 +105,14 @@ class Run:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+
+    def _tell_refused(self, claimed: Sequence[ClaimedUrl]) -> Iterator[ClaimedUrl]:
+        """Gives the others."""
+        for url in claimed:
+            if (refusal := url.refusal) is not None:
+                self.watch.saw(url, refusal)
+            else:
+                yield url
 
     async def _one_done(self, running: "set[asyncio.Task[None]]", pause: float | None) -> "set[asyncio.Task[None]]":
         """Wait until one is done, it is time to look again, or somebody says stop."""
@@ -133,7 +147,8 @@ class Run:
                     jobs.settle(conn, [found])
                     return found
                 settings = self.app.settings.review
-                routed = route(conn, found, self.evaluator.bands, settings, submitted_by=self.job.created_by)
+                allowed = replace(found, proofs=evidence_without_forgotten(conn, found.proofs))
+                routed = route(conn, allowed, self.evaluator.bands, settings, submitted_by=self.job.created_by)
                 jobs.settle(conn, [Settled(url.id, "evaluated")])
                 return routed
 
@@ -148,9 +163,15 @@ class Run:
         requeue(conn, [url.domain_id])
 
     def _claim(self, limit: int) -> list[ClaimedUrl]:
+        """The next to look at. What is refused takes no work: as much of it as there is, is settled with them."""
+
         def take() -> list[ClaimedUrl]:
             with self.app.database.begin() as conn:
-                return jobs.claim(conn, self.job.id, limit)
+                claimed = jobs.claim(conn, self.job.id, limit)
+                if any(url.refusal for url in claimed):
+                    claimed += jobs.claim(conn, self.job.id, _MOST_REFUSED, refused_only=True)
+                    jobs.settle(conn, [refusal for url in claimed if (refusal := url.refusal)])
+                return claimed
 
         return self.app.patiently(take)
 

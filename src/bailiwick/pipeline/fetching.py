@@ -55,9 +55,8 @@ class Ways:
 
     async def page(self, url: ClaimedUrl) -> Got | Settled:
         """The page's body, or what becomes of the URL without it."""
-        if url.is_refused:
-            state = "blacklisted" if url.standing == "blacklisted" else url.approval
-            return Settled(url.id, "refused", f"the domain is {state}: nothing is fetched from it")
+        if (refusal := url.refusal) is not None:
+            return refusal
         stored = await asyncio.to_thread(self._stored, url)
         if stored is not None and stored.is_read and (got := await asyncio.to_thread(self._body, url, stored)):
             return got

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy.dialects.postgresql import insert as upsert
 
+from bailiwick.base.bands import BandAction
 from bailiwick.base.errors import ConflictError, UsageError
 from bailiwick.base.review_sections import ReviewSettings
 from bailiwick.db.tables import evaluations, labels, review_queue, url_results
@@ -82,6 +84,7 @@ def _decide(
     # In the trail for good, also when the job and its evaluations are gone.
     details: dict[str, JsonValue] = {name: material[name] for name in ("confidence", "band")} | {"url": now.url}
     details |= {"self_approved": True} if is_self_approved else {}
+    details |= {"audit": True} if now.is_audit else {}
     seen = Seen(entry.state, entry.version)
     move(conn, Move(REVIEW, now.id, verb, seen, said, changes=changes, details=details), actor)
     _keep_result(conn, now, decision, actor, said)
@@ -99,8 +102,23 @@ def _tell_submitter(conn: Connection, decided: Entry) -> None:
 
 
 def _keep_result(conn: Connection, entry: Entry, status: str, actor: Actor, notes: str | None) -> None:
-    row = {"url_id": entry.url_id, "evaluation_id": entry.evaluation_id, "status": status, "reason": "person"}
-    conn.execute(insert(url_results).values({**row, "reviewer_notes": notes, "decided_by": actor.id}))
+    decided = {"status": status, "reason": "person", "reviewer_notes": notes, "decided_by": actor.id}
+    # Of an audit there is one already, by a band.
+    conn.execute(
+        upsert(url_results)
+        .values({"url_id": entry.url_id, "evaluation_id": entry.evaluation_id, **decided})
+        .on_conflict_do_update(index_elements=["url_id"], set_={**decided, "decided_at": _NOW})
+    )
+
+
+def _take_back_result(conn: Connection, entry: Entry) -> None:
+    """Of an audit, the band's own stands again."""
+    conn.execute(delete(url_results).where(url_results.c.url_id == entry.url_id))
+    if entry.is_audit:
+        given = select(evaluations.c.action).where(evaluations.c.id == entry.evaluation_id)
+        status = BandAction(conn.execute(given).scalar_one()).result
+        row = {"url_id": entry.url_id, "evaluation_id": entry.evaluation_id, "status": status, "reason": "band"}
+        conn.execute(insert(url_results).values(row))
 
 
 def _keep_label(
@@ -143,6 +161,7 @@ def _material(conn: Connection, entry: Entry) -> dict[str, JsonValue]:
         "action": row.action,
         "learned_probability": row.learned_probability,
         "model_id": row.model_id,
+        "is_audit": entry.is_audit,
     }
 
 
@@ -160,7 +179,7 @@ def _reopen(
     seen = Seen(entry.state, entry.version)
     changes = {**_UNDECIDED, **place}
     move(conn, Move(REVIEW, entry.id, verb, seen, reason, changes=changes, details=details), actor)
-    conn.execute(delete(url_results).where(url_results.c.url_id == entry.url_id))
+    _take_back_result(conn, entry)
     conn.execute(
         delete(labels).where(
             labels.c.task == "review",

@@ -28,6 +28,7 @@ class Which:
     least: float | None = None
     most: float | None = None
     is_stale: bool | None = None
+    is_audit: bool | None = None
     before: datetime | None = None
     """Queued before this time."""
 
@@ -54,6 +55,8 @@ class Entry:
     reasoning: str
     state: str
     is_stale: bool
+    is_audit: bool
+    """A band has decided about it already."""
     submitted_by: int
     submitter: str
     claimed_by: int | None
@@ -72,8 +75,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class JobEntries:
-    """What of the queue goes with a job."""
+    """What goes with a job: its evaluations, and of these what waits in the queue or was decided there."""
 
+    evaluated: int
     waiting: int
     reviewed: int
 
@@ -128,11 +132,12 @@ def get(conn: Connection, entry_id: int) -> Entry:
 
 
 def entries_of_job(conn: Connection, job_id: int) -> JobEntries:
-    """How many entries would go with this job."""
+    """How many evaluations and entries would go with this job."""
+    evaluated = conn.execute(select(func.count()).where(evaluations.c.job_id == job_id)).scalar_one()
     is_open = review_queue.c.reviewed_at.is_(None)
     counts = (func.count().filter(is_open), func.count().filter(~is_open))
     waiting, reviewed = conn.execute(select(*counts).where(review_queue.c.job_id == job_id)).one()
-    return JobEntries(waiting, reviewed)
+    return JobEntries(evaluated, waiting, reviewed)
 
 
 def job_id(conn: Connection, named: str) -> int:
@@ -174,6 +179,8 @@ def _conditions(which: Which) -> list[ColumnElement[bool]]:
         found.append(kept.confidence_score <= which.most)
     if which.is_stale is not None:
         found.append(kept.is_stale.is_(which.is_stale))
+    if which.is_audit is not None:
+        found.append(kept.is_audit if which.is_audit else ~kept.is_audit)
     if which.before is not None:
         found.append(kept.queued_at < which.before)
     return found

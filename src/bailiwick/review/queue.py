@@ -37,6 +37,8 @@ class Waiting:
     confidence_score: float
     information: float
     submitted_by: int
+    is_audit: bool = False
+    """A band has decided about it already: people are asked whether rightly."""
 
 
 def room(conn: Connection, settings: ReviewSettings) -> int | None:

@@ -5,7 +5,8 @@ What people do with it is.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from pydantic import JsonValue
@@ -128,6 +129,14 @@ def information(confidence: float, probability: float | None, bands: Bands) -> f
     return 1 - 2 * abs(min(max(chance, 0.0), 1.0) - 0.5)
 
 
+def is_audited(url: str, share: float) -> bool:
+    """Whether people look at what a band decided about this URL: by chance, but always the same for a URL and a share,
+    and what a smaller share takes a larger one takes, too.
+    """
+    drawn = int.from_bytes(sha256(f"audit {url}".encode("utf-8", "replace")).digest()[:8]) / 2**64
+    return drawn < share
+
+
 @dataclass(frozen=True, slots=True)
 class TakenIn:
     """What came of URLs for which the queue had no room."""
@@ -195,8 +204,11 @@ def _settle(conn: Connection, place: Waiting, action: BandAction, settings: Revi
     """A result, or an entry of the queue."""
     if _is_trusted(conn, place.domain_id):
         return _result(conn, place, "approved", "trusted_domain")
-    if action is not BandAction.MANUAL_REVIEW:
-        return _result(conn, place, "approved" if action is BandAction.AUTO_APPROVE else "rejected", "band")
+    if (status := action.result) is not None:
+        decided = _result(conn, place, status, "band")
+        if is_audited(place.url, settings.audit_share) and queue.room(conn, settings) != 0:
+            queue.add(conn, replace(place, is_audit=True), settings)
+        return decided
     if queue.room(conn, settings) == 0:
         limit = f"{settings.queue_size_limit:,}"
         return _result(conn, place, "queue_overflow", "queue_full", f"the queue holds {limit} of {limit}")

@@ -53,8 +53,13 @@ class JobCounts:
     unreachable: int = 0
 
     @property
+    def settled(self) -> dict[str, int]:
+        """What became of those that no longer wait."""
+        return {"evaluated": self.evaluated, "refused": self.refused, "unreachable": self.unreachable}
+
+    @property
     def total(self) -> int:
-        return self.waiting + self.evaluated + self.refused + self.unreachable
+        return self.waiting + sum(self.settled.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,13 @@ class ClaimedUrl:
     """How long its page has been awaited from a crawl."""
 
     @property
-    def is_refused(self) -> bool:
-        return self.approval in ("rejected", "suspended") or self.standing == "blacklisted"
+    def refusal(self) -> "Settled | None":
+        """What becomes of it if its domain was turned away, which the query `claim_urls` knows, too."""
+        is_blacklisted = self.standing == "blacklisted"
+        if not is_blacklisted and self.approval not in ("rejected", "suspended"):
+            return None
+        state = "blacklisted" if is_blacklisted else self.approval
+        return Settled(self.id, "refused", f"the domain is {state}: nothing is fetched from it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +197,15 @@ def filled(conn: Connection, job: EvaluationJob) -> None:
     conn.execute(update(jobs).where(jobs.c.id == job.id).values(options=options))
 
 
-def claim(conn: Connection, job_id: int, limit: int) -> list[ClaimedUrl]:
-    """The next URLs, for this process alone for a while."""
+def claim(conn: Connection, job_id: int, limit: int, *, refused_only: bool = False) -> list[ClaimedUrl]:
+    """The next URLs, for this process alone for a while; if so wished, only of domains that were turned away."""
     holders = conn.exec_driver_sql(SQL["holders"], {"job_id": job_id}).scalars()
     rows = conn.exec_driver_sql(
         SQL["claim_urls"],
         {
             "job_id": job_id,
             "limit": limit,
+            "refused_only": refused_only,
             "worker": str(this_worker()),
             "seconds": CLAIM_SECONDS,
             "dead": [holder for holder in holders if _is_gone(holder)],

@@ -7,10 +7,12 @@ join domains as d on d.name = n.name
 on conflict do nothing
 
 -- name: claim_urls
--- What a claimer died over is free again when its time is over. Only of jobs that run.
+-- What a claimer died over is free again when its time is over. Only of jobs that run; if asked for, only what no
+-- request may be sent for.
 with mine as materialized (
-    select u.id from job_urls as u join jobs as j on j.id = u.job_id
+    select u.id from job_urls as u join jobs as j on j.id = u.job_id join domains as d on d.id = u.domain_id
     where u.job_id = %(job_id)s and u.state = 'waiting' and j.state = 'running' and u.next_at <= bailiwick_now()
+      and (not %(refused_only)s or d.approval in ('rejected', 'suspended') or d.standing = 'blacklisted')
       and (u.claimed_until is null or u.claimed_until < bailiwick_now() or u.worker = any(%(dead)b::text[]))
     order by u.next_at, u.id
     limit %(limit)s

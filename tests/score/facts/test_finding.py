@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 import trustme
 from aiohttp import web
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from bailiwick.base.review_sections import ScoreSettings
 from bailiwick.db.engine import Database
 from bailiwick.model.names import DomainName
 from bailiwick.net.guard import Guard
+from bailiwick.score.facts import finding
 from bailiwick.score.facts.finding import FactFinder
+from bailiwick.score.facts.kept import Kept, begin, keep, kept, sweep
 from bailiwick.score.facts.known import Certificate
 from tests.net.inside import Names
+from tests.registry.tools import shift_clock
 from tests.score.facts.registries import RdapServer, WhoisServer, finder_of, listening, rdap_body, run
 
 LATER = datetime(2040, 5, 6, tzinfo=UTC)
@@ -99,6 +102,94 @@ def test_what_many_ask_at_once_is_asked_once(database: Database) -> None:
             assert rdap.names() == ["good.test"]
 
     run(story)
+
+
+def test_of_processes_that_do_not_know_a_name_one_asks(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def looked(conn: Connection, kind: str, subject: str) -> Kept | None:
+        looks.append(kind)
+        return kept(conn, kind, subject)
+
+    monkeypatch.setattr(finding, "kept", looked)
+    monkeypatch.setattr(finding, "_LOOK_SECONDS", 0.05)
+
+    async def story() -> None:
+        async with registries() as (rdap, whois):
+            is_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+            async def late(_: web.Request) -> web.Response:
+                is_asked.set()
+                await may_answer.wait()
+                return web.json_response(rdap_body("good.test"))
+
+            rdap.about("good.test", late)
+            async with (
+                finder_of(database, rdap.port, whois.port) as one,
+                finder_of(database, rdap.port, whois.port) as other,
+                finder_of(database, rdap.port, whois.port) as third,
+            ):
+                first = asyncio.create_task(one.facts(DomainName("good.test")))
+                await is_asked.wait()
+                others = [asyncio.create_task(finder.facts(DomainName("good.test"))) for finder in (other, third)]
+                while looks.count("registration") < 9:  # each of them has looked, more than once
+                    await asyncio.sleep(0.01)
+                assert rdap.names() == ["good.test"]
+                may_answer.set()
+                found = await asyncio.gather(first, *others)
+            assert {facts.registration is not None for facts in found} == {True}
+            assert rdap.names() == ["good.test"]
+
+    run(story)
+
+
+def test_whoever_is_ended_while_asking_leaves_it_to_the_next(database: Database) -> None:
+    async def story() -> None:
+        async with registries() as (rdap, whois):
+            is_asked = asyncio.Event()
+
+            async def never(_: web.Request) -> web.Response:
+                is_asked.set()
+                await asyncio.Event().wait()
+                raise AssertionError
+
+            rdap.about("good.test", never)
+            async with finder_of(database, rdap.port, whois.port) as one:
+                task = asyncio.create_task(one.facts(DomainName("good.test")))
+                await is_asked.wait()
+            task.cancel()
+            rdap.about("good.test", rdap_body("good.test"))
+            async with finder_of(database, rdap.port, whois.port) as other:
+                assert (await other.facts(DomainName("good.test"))).registration is not None
+
+    run(story)
+
+
+def test_what_a_process_died_over_is_asked_again_after_its_time(database: Database) -> None:
+    with database.begin() as conn:
+        assert begin(conn, "registration", "good.test", seconds=60)
+        assert not begin(conn, "registration", "good.test", seconds=60)
+    expire(database, "registration", "good.test")
+
+    async def story() -> None:
+        async with registries("good.test") as (rdap, whois), finder_of(database, rdap.port, whois.port) as finder:
+            assert (await finder.facts(DomainName("good.test"))).registration is not None
+
+    run(story)
+
+
+def test_facts_that_nobody_believes_any_more_go(database: Database) -> None:
+    for n in range(5):
+        with database.begin() as conn:
+            keep(conn, "registration", f"old{n}.test", Kept(None, "no", 3600), source="none")
+    with database.begin() as conn:
+        keep(conn, "certificate", "new.test:443", Kept(None, "no", 7 * 86_400), source="none")
+        keep(conn, "rdap_servers", "http://list.test", Kept({}, None, 3600), source="x")
+    shift_clock(database, "1 day")
+    with database.begin() as conn:
+        assert [sweep(conn, limit=3), sweep(conn, limit=3), sweep(conn, limit=3)] == [3, 2, 0]
+        left = conn.execute(text("select subject from domain_facts order by subject")).scalars().all()
+    assert left == ["http://list.test", "new.test:443"]
 
 
 def test_two_processes_keep_one_pace(database: Database) -> None:

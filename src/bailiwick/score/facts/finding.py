@@ -17,7 +17,7 @@ from bailiwick.net.guard import Guard
 from bailiwick.score.facts.assessing import effective_tld
 from bailiwick.score.facts.certificates import look_at_certificate, trusted
 from bailiwick.score.facts.connecting import Connector
-from bailiwick.score.facts.kept import Kept, keep, kept
+from bailiwick.score.facts.kept import Kept, begin, give_up, keep, kept
 from bailiwick.score.facts.known import Certificate, DomainFacts, Registration, Untold
 from bailiwick.score.facts.once import Once
 from bailiwick.score.facts.rdap import Rdap
@@ -34,6 +34,9 @@ _ADAPTERS: dict[str, TypeAdapter[Any]] = {
     "certificate": TypeAdapter(Certificate),
 }
 _DAY, _HOUR = 86_400.0, 3_600.0
+_ASKING_SECONDS = 180.0
+"""Longer than asking takes, waiting for turns included; what a process died over is asked again after this."""
+_LOOK_SECONDS = 0.5
 # RFC 2606, 6761, 6762, 7686, 9476 and ICANN's `internal`.
 _RESERVED = frozenset({"test", "example", "invalid", "localhost", "local", "onion", "alt", "internal"})
 
@@ -125,21 +128,40 @@ class FactFinder:
         return rdap
 
     async def _believed(self, kind: str, subject: str, ask: Callable[[], Awaitable[Fact | Untold]]) -> Fact | Untold:
-        """What was found out before, as long as it is believed; else what is found out now."""
-        known = await asyncio.to_thread(self._known, kind, subject)
-        if known is not None and known.seconds_left > 0:
-            if known.why is not None:
+        """What was found out before, as long as it is believed; else what is found out now, by one of all processes."""
+        while (known := await asyncio.to_thread(self._known_or_begun, kind, subject)) is not None:
+            if known.is_asked:
+                await asyncio.sleep(_LOOK_SECONDS)
+            elif known.why is not None:
                 return Untold(known.why)
-            fact: Fact = _ADAPTERS[kind].validate_python(known.facts)
-            return fact
-        found = await ask()
+            else:
+                fact: Fact = _ADAPTERS[kind].validate_python(known.facts)
+                return fact
+        found: Fact | Untold = Untold("", is_passing=True)
+        try:
+            found = await ask()
+        finally:
+            if isinstance(found, Untold) and found.is_passing:
+                self._give_up(kind, subject)
         if not (isinstance(found, Untold) and found.is_passing):
             await asyncio.to_thread(self._keep, kind, subject, found)
         return found
 
-    def _known(self, kind: str, subject: str) -> Kept | None:
+    def _known_or_begun(self, kind: str, subject: str) -> Kept | None:
+        """What is believed, or that another process asks just now. None: it is ours to ask."""
         with self._database.read() as conn:
-            return kept(conn, kind, subject)
+            known = kept(conn, kind, subject)
+        if known is not None and known.seconds_left > 0:
+            return known
+        with self._database.begin() as conn:
+            if begin(conn, kind, subject, seconds=_ASKING_SECONDS):
+                return None
+            return kept(conn, kind, subject) or Kept(None, None, 0.0, is_asked=True)
+
+    def _give_up(self, kind: str, subject: str) -> None:
+        """Also when cancelled: else others would wait for an answer that nobody brings."""
+        with self._database.begin() as conn:
+            give_up(conn, kind, subject)
 
     def _keep(self, kind: str, subject: str, found: Registration | Certificate | Untold) -> None:
         if isinstance(found, Untold):

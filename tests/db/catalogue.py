@@ -83,9 +83,12 @@ def fill(conn: Connection, tables: list[str], *, count: int) -> None:
                 f"select {values} from generate_series(100001, {100000 + count}) as n on conflict do nothing"
             )
         )
-        assert conn.execute(text(f"select count(*) from {table}")).scalar_one() >= count, f"{table} is not filled"
+        found = conn.execute(text(f"select count(*) from {table}")).scalar_one()
+        assert found >= min(count, _MOST.get(table, count)), f"{table} is not filled"
 
 
+# Tables whose key has so few values.
+_MOST = {"notification_crossings": 2}
 _BY_TYPE = {
     "bigint": "n",
     "integer": "n",

@@ -45,12 +45,14 @@ _TITLE_BYTES, _DESCRIPTION_BYTES, _TEXT_BYTES = 2_000, 20_000, 250_000
 """A tsvector holds 1 MB; compounds and addresses are kept whole and in parts."""
 _SAMPLES = (64, 8, 1)
 """One in so many documents."""
-_MANY = 48
-"""Matches among one in 64: about 3,000 in all. Of a thousand 16 would be there, give or take four."""
+_MANY = ((64, 48), (8, 200))
+"""Samples and matches in them that tell of more than a thousand: of so many there would be 16, give or take four, and
+125, give or take eleven. Whoever has fewer than those 16 in the first sample is not asked for in the second."""
+_FEW = 16
 _ENOUGH = 150
 """So many of a sample stand for all that have the words only in their text."""
-_MANY_TITLES = 200
-"""Beyond a thousand matches a sample that has so many with the words in their title is enough."""
+_MANY_TITLES, _MOST_TITLES = 200, 400
+"""Beyond a thousand matches a sample that has so many with the words in their title is enough; more are not read."""
 _FIRST_YEAR = 1990
 _STEPS, _LOWEST, _HIGHEST = 5, -20, 75
 """Words for prices: five to a power of ten, from 0.0001 to a thousand million million."""
@@ -164,17 +166,22 @@ def _places(conn: Connection, words: str, conditions: str, asked: SearchQuery) -
         return found
 
     question, titles = f"({words}){conditions}", _in_titles(words)
-    are_many = len(ask(question, _MANY, one_in=_SAMPLES[0])) == _MANY
+    are_many, sample = False, list[str]()
+    for one_in, many in _MANY:
+        sample = ask(question, many, one_in=one_in)
+        are_many = len(sample) == many
+        if are_many or len(sample) < _FEW:
+            break
     if not are_many and len(every := ask(question)) <= MAX_MATCHES:
         return every, False
     # Words of a title are words of the page; only a row of them has to be asked for again.
     titled = f"{titles} & {question}" if "<" in words else f"{titles}{conditions}"
     if not are_many:
         return list(dict.fromkeys([*ask(titled), *every]))[:MAX_MATCHES], True
-    found = ask_enough(titled, enough=_MANY_TITLES, limit=MAX_MATCHES)
-    if (left := MAX_MATCHES - len(found)) > 0:
-        found += ask_enough(f"{question} & !{titles}", enough=min(left, _ENOUGH), limit=left)
-    return found, True
+    found = ask_enough(titled, enough=_MANY_TITLES, limit=_MOST_TITLES)
+    if len(sample) >= _ENOUGH:
+        return list(dict.fromkeys([*found, *sample])), True
+    return found + ask_enough(f"{question} & !{titles}", enough=_ENOUGH, limit=MAX_MATCHES - len(found)), True
 
 
 def sampled(one_in: int) -> str:

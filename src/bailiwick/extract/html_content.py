@@ -91,7 +91,7 @@ def _sink_lists(tree: "HTMLTree") -> None:
     if body is None:
         return
     for node in body.query_selector_all("body > ul, body > * > ul"):
-        items, links = len(node.query_selector_all("li")), len(node.query_selector_all("a"))
+        items, links = len(node.get_elements_by_tag_name("li")), len(node.get_elements_by_tag_name("a"))
         if 2 * links > items or node.parent is None:
             continue
         outer, inner = tree.create_element("div"), tree.create_element("div")

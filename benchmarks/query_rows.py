@@ -69,9 +69,7 @@ select s.domain_id, s.path_hash, o.kind, 0, s.id, s.title, s.language, s.is_rele
                   chr(1) || 'l' || s.language, case when s.is_relevant then chr(1) || 'r' end,
                   chr(1) || to_char(s.first_seen_at at time zone 'utc', '"y"YYYY'),
                   chr(1) || to_char(s.first_seen_at at time zone 'utc', '"m"YYYYMM'),
-                  chr(1) || to_char(s.first_seen_at at time zone 'utc', '"t"YYYYMMDD'),
-                  case when s.path_hash & 63 = 0 then chr(1) || 's' end,
-                  case when s.path_hash & 7 = 0 then chr(1) || 'e' end], null)))
+                  chr(1) || to_char(s.first_seen_at at time zone 'utc', '"t"YYYYMMDD')], null)))
 from page_snapshots as s
 join paragraphs as a on a.nr = s.simhash % :k
 join paragraphs as b on b.nr = (s.simhash * 31 / 7) % :k
@@ -85,6 +83,11 @@ cross join lateral (
            case when is_product then 'Brand ' || floor(exp(ln(2000.0) * (s.simhash * 31 % 9973) / 9973.0)) end as brand,
            case when is_product then 'Category ' || s.simhash % 211 end as category) as o
 order by s.domain_id, s.path_hash
+"""
+# Made again when the rows are there.
+_INDEXES_OF_WORDS = """
+select indexname, indexdef from pg_indexes where tablename = 'search_documents' and indexdef like '%USING gin%'
+order by indexname
 """
 
 
@@ -121,7 +124,9 @@ def fill(database: Database, pages: int, *, every: int) -> None:
             "update paragraphs set terms = to_tsvector('english', words), title_terms = to_tsvector('english', title)"
         )
         raw.execute("analyze paragraphs")
-        raw.execute("drop index search_documents_terms_idx")
+        indexes = raw.execute(_INDEXES_OF_WORDS).fetchall()
+        for name, _ in indexes:
+            raw.execute(f"drop index {name}")
     values = {"n": pages, "domains": DOMAINS, "k": PARAGRAPHS, "every": every}
     for what, sql in (("pages", _PAGES), ("snapshots", _SNAPSHOTS), ("parses", _PARSES), ("documents", _DOCUMENTS)):
         with database.bare() as conn:
@@ -133,9 +138,8 @@ def fill(database: Database, pages: int, *, every: int) -> None:
     with database.connect() as raw:
         raw.autocommit = True
         raw.execute("set maintenance_work_mem = '512MB'")
-        raw.execute(
-            "create index search_documents_terms_idx on search_documents using gin (terms) with (fastupdate = off)"
-        )
-        done("index")
+        for name, made in indexes:
+            raw.execute(made)
+            done(name)
         raw.execute("vacuum analyze domains, pages, page_parses, page_snapshots, search_documents")
         done("vacuum analyze")

@@ -5,7 +5,10 @@ import subprocess
 import sys
 import time
 
-from bailiwick.extract.simhash import distance, simhash, words_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bailiwick.extract.simhash import distance, simhash, word_count, words_of
 from tests.extract.pages import PROSE
 
 WORDS = [f"{start}{end}" for start in ("ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "no") for end in
@@ -94,3 +97,8 @@ def test_fast_enough() -> None:
         fingerprint(said)
         best = min(best, time.process_time() - start)
     assert best < 0.0006
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=80))
+def test_words_are_counted_as_they_are_split(text: str) -> None:
+    assert word_count(text) == len(text.split())

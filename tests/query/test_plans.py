@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from bailiwick.backends.index_postgres import SQL as INDEX
+from bailiwick.backends.index_postgres import sampled
 from bailiwick.db.sql import BY_INDEX
 from bailiwick.query.documents import SQL as QUERY
 from tests.servers import TestServers, available_kinds
@@ -64,9 +65,16 @@ _HIT = {
     "config": "english", "words": "'everywher'", "chars": 20_000, "marks": "", "options": "",
     "domain_ids": [1, 2], "path_hashes": [1, 2], "kinds": ["page", "page"], "positions": [0, 0],
 }  # fmt: skip
+_PLACES = '{"(1,1)","(7,2)"}'
+
+
+def _matches(one_in: int) -> str:
+    return INDEX["matches"].replace("SAMPLE", sampled(one_in))
+
+
 ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{
-        f"matches, {what}": (INDEX["by_index"], INDEX["matches"], {"query": query, "limit": 1001, **_ANY})
+        f"matches, {what}": (INDEX["by_index"], _matches(1), {"query": query, "limit": 1001, **_ANY})
         for what, query in {
             "everywhere": "'everywher'",
             "everywhere in a small domain": "'everywher' & '\x01d7'",
@@ -79,7 +87,15 @@ ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
         f"listed, {what}": (INDEX["by_index"], INDEX["listed"].replace("CONDITIONS", asked), {**_OFFER, **values})
         for what, (asked, values) in _LISTED.items()
     },
-    "ranked": (INDEX["by_index"], INDEX["ranked"], {"words": "'everywher'", "places": ["(1,1)", "(7,2)"]}),
+    **{
+        f"sample of one in {one_in}": (INDEX["by_index"], _matches(one_in), {"query": query, "limit": 48, **_ANY})
+        for one_in, query in ((64, "'everywher' & '\x01d1'"), (8, "'everywher' & !'w17'"))
+    },
+    "ranked": (
+        INDEX["by_index"], INDEX["ranked"], {"words": "'everywher'", "places": _PLACES, "after": 0, "limit": 20}
+    ),
+    "placed": (INDEX["by_index"], INDEX["placed"], {"places": _PLACES}),
+    "counted": (INDEX["by_index"], INDEX["counted"], {"places": _PLACES, "facets": ["domain", "brand"], "top": 20}),
     "hits": (INDEX["by_index"], INDEX["hits"], _HIT),
     "drop_pages": (BY_INDEX, INDEX["drop_pages"], _KEYS),
     "drop_between": (
@@ -155,6 +171,12 @@ def test_every_question_is_answered_by_the_index_of_words(plans: dict[str, list[
         assert [node.index for node in plans[name] if node.index] == ["search_documents_terms_idx"], name
 
 
+def test_a_sample_has_an_index_of_its_own(plans: dict[str, list[Node]]) -> None:
+    for one_in in (64, 8):
+        for name in [name for name in plans if name.startswith(f"sample of one in {one_in}")]:
+            assert [node.index for node in plans[name] if node.index] == [f"search_documents_sample_{one_in}_idx"], name
+
+
 def test_products_are_listed_by_the_index_for_what_is_asked(plans: dict[str, list[Node]]) -> None:
     wanted = {"in stock": "in_stock", "any": "price", "brand": "brand", "category": "category", "domain": "shop"}
     for what, index in wanted.items():
@@ -162,8 +184,8 @@ def test_products_are_listed_by_the_index_for_what_is_asked(plans: dict[str, lis
 
 
 def test_ranking_goes_to_the_rows_directly(plans: dict[str, list[Node]]) -> None:
-    for name in [name for name in plans if name.startswith("ranked")]:
-        assert [node.kind for node in plans[name]] == ["Tid Scan"], name
+    for name in [name for name in plans if name.startswith(("ranked", "placed", "counted"))]:
+        assert [node.kind for node in plans[name] if node.table == "search_documents"] == ["Tid Scan"], name
 
 
 def test_exports_go_on_by_key(plans: dict[str, list[Node]]) -> None:

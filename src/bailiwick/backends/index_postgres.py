@@ -5,18 +5,16 @@ language would lose words: a question has no language, and `Förderung` stemmed 
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import floor, log10
 from typing import TypeAlias
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row
 
 from bailiwick.db.engine import Database
 from bailiwick.db.sql import queries
-from bailiwick.db.tables import domains
 from bailiwick.model.items import ItemKind
 from bailiwick.model.search import (
     MAX_MATCHES,
@@ -38,18 +36,23 @@ from bailiwick.ports import SearchIndex
 
 SQL = queries("bailiwick.backends")
 Match: TypeAlias = "Row[tuple[object, ...]]"
-"""The key of a document, by what it is counted, and its rank."""
+"""The key of a document and its rank; or all that is shown of it."""
 _START, _STOP = "\ue000", "\ue001"
 """Of Unicode's private use: taken out of every text first."""
 _HEADLINE = f'StartSel={_START}, StopSel={_STOP}, MaxFragments=2, MaxWords=20, MinWords=8, FragmentDelimiter=" … "'
 _SNIPPET_CHARS = 20_000
 _TITLE_BYTES, _DESCRIPTION_BYTES, _TEXT_BYTES = 2_000, 20_000, 250_000
 """A tsvector holds 1 MB; compounds and addresses are kept whole and in parts."""
-_ONE_IN_64, _ONE_IN_8 = " & '\x01s'", " & '\x01e'"
-_MANY = 150
-"""Matches among one in 64: about 10,000 in all."""
-_MANY_TITLES = 200
-"""Beyond a thousand matches a sample that has so many with the words in their title is enough."""
+_SAMPLES = (64, 8, 1)
+"""One in so many documents."""
+_MANY = ((64, 48), (8, 200))
+"""Samples and matches in them that tell of more than a thousand: of so many there would be 16, give or take four, and
+125, give or take eleven. Whoever has fewer than those 16 in the first sample is not asked for in the second."""
+_FEW = 16
+_ENOUGH = 150
+"""So many of a sample stand for all that have the words only in their text."""
+_MANY_TITLES, _MOST_TITLES = 200, 400
+"""Beyond a thousand matches a sample that has so many with the words in their title is enough; more are not read."""
 _FIRST_YEAR = 1990
 _STEPS, _LOWEST, _HIGHEST = 5, -20, 75
 """Words for prices: five to a power of ten, from 0.0001 to a thousand million million."""
@@ -92,31 +95,36 @@ class PostgresSearchIndex(SearchIndex):
     def search(self, query: SearchQuery) -> SearchAnswer:
         """The best matches. Any text is a question: none is an error. At most 1,000 matches are ranked."""
         with self._database.read() as conn:
-            conn.exec_driver_sql(SQL["by_index"])
             words, excluded = self._understood(conn, query.text)
             if not words and (query.offer is None or excluded):
                 return SearchAnswer(has_words=False)
             if words:
                 places, is_capped = _places(conn, words, _conditions(excluded, query), query)
-                matches = conn.exec_driver_sql(SQL["ranked"], {"words": words, "places": places}).all()
+                shown = _ranked(conn, words, places, query)
             else:
-                matches, is_capped = _listed(conn, query)
-            hits = self._hits(conn, words, matches[query.after : query.after + query.limit])
-            facets = {facet: _counted(conn, facet, matches) for facet in query.facets}
-        return SearchAnswer(hits, MAX_MATCHES if is_capped else len(matches), is_capped, facets)
+                places, is_capped = _listed(conn, query)
+                shown = _placed(conn, places[query.after : query.after + query.limit])
+            hits = self._hits(conn, words, shown)
+            facets = _counted(conn, query.facets, places)
+        return SearchAnswer(hits, MAX_MATCHES if is_capped else len(places), is_capped, facets)
 
     def close(self) -> None:
         """Nothing is held open: the database is the App's."""
 
     def _understood(self, conn: Connection, text: str) -> tuple[str, str]:
-        """What to look for and what not, as PostgreSQL writes questions; empty if only common words are left."""
+        """What to look for and what not, as PostgreSQL writes questions; empty if only common words are left.
+
+        Besides, the rest of the transaction is answered by indexes.
+        """
         terms = parse_terms(text)
         values = {"config": self._config}
         groups = [" || ".join(_asked(term, values) for term in group) for group in terms.groups]
         wanted = " && ".join(f"({group})" for group in groups) or "''::tsquery"
         unwanted = " || ".join(_asked(term, values) for term in terms.excluded) or "''::tsquery"
-        row = conn.exec_driver_sql(f"select ({wanted})::text, ({unwanted})::text", values).one()
-        return str(row[0]), str(row[1])
+        row = conn.exec_driver_sql(
+            f"{SQL['by_index']}, ({wanted})::text as wanted, ({unwanted})::text as unwanted", values
+        ).one()
+        return str(row.wanted), str(row.unwanted)
 
     def _hits(self, conn: Connection, words: str, shown: Sequence[Match]) -> tuple[Hit, ...]:
         if not shown:
@@ -146,33 +154,61 @@ def _places(conn: Connection, words: str, conditions: str, asked: SearchQuery) -
     offer = asked.offer or OfferFilter()
     fixed = {"since": asked.since, "low": offer.low, "high": offer.high}
 
-    def ask(query: str, limit: int = MAX_MATCHES + 1) -> list[str]:
-        return list(conn.exec_driver_sql(SQL["matches"], {"limit": limit, "query": query, **fixed}).scalars())
+    def ask(query: str, limit: int = MAX_MATCHES + 1, *, one_in: int = 1) -> list[str]:
+        statement = SQL["matches"].replace("SAMPLE", sampled(one_in))
+        return _read_places(conn.exec_driver_sql(statement, {"limit": limit, "query": query, **fixed}).scalar_one())
 
     def ask_enough(query: str, *, enough: int, limit: int) -> list[str]:
         found: list[str] = []
-        for sample in (_ONE_IN_64, _ONE_IN_8, ""):
+        for one_in in _SAMPLES:
             if len(found) < enough:
-                found = ask(f"{query}{sample}", limit)
+                found = ask(query, limit, one_in=one_in)
         return found
 
     question, titles = f"({words}){conditions}", _in_titles(words)
-    # The beginning of a word is looked up in the whole index, whatever else is asked: once is enough.
-    are_many = ":*" not in words and len(ask(f"{question}{_ONE_IN_64}", _MANY)) == _MANY
+    are_many, sample = False, list[str]()
+    for one_in, many in _MANY:
+        sample = ask(question, many, one_in=one_in)
+        are_many = len(sample) == many
+        if are_many or len(sample) < _FEW:
+            break
     if not are_many and len(every := ask(question)) <= MAX_MATCHES:
         return every, False
     # Words of a title are words of the page; only a row of them has to be asked for again.
     titled = f"{titles} & {question}" if "<" in words else f"{titles}{conditions}"
     if not are_many:
         return list(dict.fromkeys([*ask(titled), *every]))[:MAX_MATCHES], True
-    found = ask_enough(titled, enough=_MANY_TITLES, limit=MAX_MATCHES)
-    if (left := MAX_MATCHES - len(found)) > 0:
-        found += ask_enough(f"{question} & !{titles}", enough=min(left, _MANY), limit=left)
-    return found, True
+    found = ask_enough(titled, enough=_MANY_TITLES, limit=_MOST_TITLES)
+    if len(sample) >= _ENOUGH:
+        return list(dict.fromkeys([*found, *sample])), True
+    return found + ask_enough(f"{question} & !{titles}", enough=_ENOUGH, limit=MAX_MATCHES - len(found)), True
 
 
-def _listed(conn: Connection, query: SearchQuery) -> tuple[Sequence[Match], bool]:
-    """Products by their price, at most 1,000, and whether there are more."""
+def sampled(one_in: int) -> str:
+    """The condition of the index of this sample, as that has it."""
+    return f"((path_hash # position * 7919) & {one_in - 1}) = 0" if one_in > 1 else "true"
+
+
+def _read_places(written: str) -> list[str]:
+    """Places as PostgreSQL writes an array of them, and back."""
+    return written[2:-2].split('","') if len(written) > len("{}") else []
+
+
+def _written_places(places: Sequence[str]) -> str:
+    return '{"' + '","'.join(places) + '"}' if places else "{}"
+
+
+def _ranked(conn: Connection, words: str, places: Sequence[str], query: SearchQuery) -> Sequence[Match]:
+    asked = {"words": words, "places": _written_places(places), "after": query.after, "limit": query.limit}
+    return conn.exec_driver_sql(SQL["ranked"], asked).all() if places else []
+
+
+def _placed(conn: Connection, places: Sequence[str]) -> Sequence[Match]:
+    return conn.exec_driver_sql(SQL["placed"], {"places": _written_places(places)}).all() if places else []
+
+
+def _listed(conn: Connection, query: SearchQuery) -> tuple[list[str], bool]:
+    """Where products lie by their price, at most 1,000, and whether there are more."""
     offer = query.offer or OfferFilter()
     given: dict[str, tuple[str, object]] = {
         "domain_id = any(%(domains)s::bigint[])": ("domains", list(query.domain_ids)),
@@ -189,8 +225,8 @@ def _listed(conn: Connection, query: SearchQuery) -> tuple[Sequence[Match], bool
     asked = {condition: pair for condition, pair in given.items() if pair[1] or isinstance(pair[1], Decimal)}
     values = {name: value for name, value in asked.values() if f"%({name})s" in "".join(asked)}
     statement = SQL["listed"].replace("CONDITIONS", " and ".join(["true", *asked]))
-    rows = conn.exec_driver_sql(statement, {**values, "limit": MAX_MATCHES + 1}).all()
-    return rows[:MAX_MATCHES], len(rows) > MAX_MATCHES
+    found = _read_places(conn.exec_driver_sql(statement, {**values, "limit": MAX_MATCHES + 1}).scalar_one())
+    return found[:MAX_MATCHES], len(found) > MAX_MATCHES
 
 
 def _conditions(excluded: str, query: SearchQuery) -> str:
@@ -270,15 +306,17 @@ def _in_titles(words: str) -> str:
     return f"({changed})"
 
 
-def _counted(conn: Connection, facet: Facet, matches: Sequence[Match]) -> tuple[tuple[str, int], ...]:
-    column = "domain_id" if facet is Facet.DOMAIN else facet.value
-    counts = Counter(value for match in matches if (value := getattr(match, column)) is not None)
-    top = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:_TOP]
-    if facet is not Facet.DOMAIN:
-        return tuple((str(value), count) for value, count in top)
-    known = select(domains.c.id, domains.c.name).where(domains.c.id.in_([value for value, _ in top]))
-    names = {row.id: row.name for row in conn.execute(known)}
-    return tuple((names[value], count) for value, count in top if value in names)
+def _counted(
+    conn: Connection, facets: Sequence[Facet], places: Sequence[str]
+) -> dict[Facet, tuple[tuple[str, int], ...]]:
+    if not facets:
+        return {}
+    asked = {"places": _written_places(places), "facets": [facet.value for facet in facets], "top": _TOP}
+    rows = conn.exec_driver_sql(SQL["counted"], asked).all()
+    return {
+        facet: tuple((row.value, row.number) for row in rows if row.facet == facet and row.value is not None)
+        for facet in facets
+    }
 
 
 def _hit(row: Match, rank: float) -> Hit:

@@ -1,37 +1,61 @@
 -- Filters are words of the index, too: chr(1) and a letter, which no text can contain. So one index answers all, and
 -- a word that is everywhere is only looked for among the few that pass. chr(2) begins the words of titles. One in eight
--- documents (e) and one in sixty-four (s), by their pages' hashes and their positions, are samples of all: the items of
--- one page are not all in them or all out.
+-- documents and one in sixty-four, by their pages' hashes and their positions, are samples of all, each with an index of
+-- its own: the items of one page are not all in them or all out.
 
 -- name: by_index
 -- A planner that knows a word to be frequent would read the table until it has found enough: for ever, if the few that
 -- pass the filters lie at its end. A bitmap of a million rows has to fit exactly. Blocks are fetched by ourselves: they are
--- few, mostly in memory, and handing each to a worker of the server takes longer.
+-- few, mostly in memory, and handing each to a worker of the server takes longer. Who asks goes on with columns.
 select set_config('enable_seqscan', 'off', true), set_config('work_mem', '32MB', true),
        set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true),
        set_config('effective_io_concurrency', '0', true)
 
 -- name: matches
--- Where they lie. Neither their words nor anything else of them is read yet.
-select ctid::text from search_documents
-where terms @@ %(query)s::tsquery and (%(since)s::timestamptz is null or at >= %(since)s::timestamptz)
-  and (%(low)s::numeric is null or price >= %(low)s::numeric)
-  and (%(high)s::numeric is null or price <= %(high)s::numeric)
-limit %(limit)s
+-- Where they lie, all in one text: a thousand rows take the client longer than finding them. Neither their words nor
+-- anything else of them is read yet. The sample is put in by name: an index for some rows is only used for a condition
+-- that the planner can read.
+select array(
+    select ctid from search_documents
+    where terms @@ %(query)s::tsquery and SAMPLE and (%(since)s::timestamptz is null or at >= %(since)s::timestamptz)
+      and (%(low)s::numeric is null or price >= %(low)s::numeric)
+      and (%(high)s::numeric is null or price <= %(high)s::numeric)
+    limit %(limit)s)::text
 
 -- name: ranked
 -- A row that was written anew since it was found is missing here: it is found by the next question.
-select domain_id, path_hash, kind, position, language, at, availability, brand, category,
+select domain_id, path_hash, kind, position,
        ts_rank('{0.1,0.2,0.4,1.0}', terms, %(words)s::tsquery, 1) as rank
-from search_documents where ctid = any(%(places)s::text[]::tid[])
+from search_documents where ctid = any(%(places)s::tid[])
 order by rank desc, at desc, domain_id, path_hash, kind, position
+offset %(after)s limit %(limit)s
+
+-- name: counted
+-- The values that come most often, of each facet that is asked for.
+select facet, number,
+       case facet when 'domain' then (select name from domains where id = value::bigint) else value end as value
+from (select v.facet, v.value, count(*) as number,
+             row_number() over (partition by v.facet order by count(*) desc, v.value collate "C") as turn
+      from search_documents as d
+      cross join lateral (values ('kind', d.kind), ('domain', d.domain_id::text), ('language', d.language),
+                                 ('availability', d.availability), ('brand', d.brand), ('category', d.category)
+                         ) as v (facet, value)
+      where d.ctid = any(%(places)s::tid[]) and v.facet = any(%(facets)s::text[]) and v.value is not null
+      group by v.facet, v.value) as counts
+where turn <= %(top)s
+order by facet, turn
 
 -- name: listed
--- Products by their price. The conditions are put in by name: each has its index, and a plan that knows only some of
--- them would read all products.
-select domain_id, path_hash, kind, position, language, at, availability, brand, category, 0::real as rank
-from search_documents where kind = 'product' and CONDITIONS
-order by price, domain_id, path_hash limit %(limit)s
+-- Where products lie, by their price. The conditions are put in by name: each has its index, and a plan that knows only
+-- some of them would read all products.
+select array(
+    select ctid from search_documents where kind = 'product' and CONDITIONS
+    order by price, domain_id, path_hash limit %(limit)s)::text
+
+-- name: placed
+select d.domain_id, d.path_hash, d.kind, d.position, 0::real as rank
+from unnest(%(places)s::tid[]) with ordinality as p (place, nr) join search_documents as d on d.ctid = p.place
+order by p.nr
 
 -- name: hits
 -- What is gone or was replaced since it was indexed is not shown: the snapshot has to be the page's own now.
@@ -81,8 +105,6 @@ select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
               case when n.price > 0 and n.availability = 'in_stock' then chr(1) || 'q' || floor(5 * log(n.price))::int end,
               chr(1) || 'u' || n.currency, chr(1) || 'b' || left(lower(n.brand), 100),
               chr(1) || 'c' || left(lower(n.category), 100),
-              case when (n.path_hash # n.position * 7919) & 63 = 0 then chr(1) || 's' end,
-              case when (n.path_hash # n.position * 7919) & 7 = 0 then chr(1) || 'e' end,
               chr(1) || to_char(n.at at time zone 'utc', '"y"YYYY'),
               chr(1) || to_char(n.at at time zone 'utc', '"m"YYYYMM'),
               chr(1) || to_char(n.at at time zone 'utc', '"t"YYYYMMDD')], null))

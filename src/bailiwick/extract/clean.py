@@ -26,7 +26,9 @@ def _may_be_unclean(text: str) -> bool:
         raw = text.encode()
     except UnicodeEncodeError:
         return True
-    return len(raw.translate(None, _CONTROLS)) != len(raw) or b"\xc2" in raw or b"\xe2\x80" in raw
+    if len(raw.translate(None, _CONTROLS)) != len(raw):
+        return True
+    return not raw.isascii() and (b"\xc2" in raw or b"\xe2\x80" in raw)
 
 
 def clean_line(text: str | None, max_chars: int) -> str | None:

@@ -100,7 +100,7 @@ def _sunken_lists(tree: "HTMLTree") -> Iterator[None]:
     body = tree.body
     moved = []
     for node in body.query_selector_all("body > ul, body > * > ul") if body is not None else ():
-        items, links = len(node.query_selector_all("li")), len(node.query_selector_all("a"))
+        items, links = len(node.get_elements_by_tag_name("li")), len(node.get_elements_by_tag_name("a"))
         if 2 * links > items or node.parent is None:
             continue
         outer, inner = tree.create_element("div"), tree.create_element("div")

@@ -20,6 +20,7 @@ _MASKS = tuple(_ONES << bit for bit in range(8))
 """Each of the eight bits of every byte; longer than most texts, which does no harm."""
 _LOWER = int.from_bytes(b"\xff\xff\xff\xff\x00\x00\x00\x00" * _MOST_WORDS, "little")
 """The lower half of every lane."""
+_SPACE_OR_LETTER = bytes(ord(" ") if chr(code).isspace() else ord("x") for code in range(128)) + b"x" * 128
 _SCRIPT_WITHOUT_SPACES = 12
 """Characters a word, on average, from which on a text is taken for Chinese, Japanese or Thai: one word a character."""
 
@@ -36,6 +37,9 @@ def words_of(text: str) -> list[bytes]:
 
 def word_count(text: str) -> int:
     """How many words a text has, all of it; of a script without spaces, characters."""
+    if text.isascii():
+        # Their beginnings are counted, not the words made: in a third of the time.
+        return f" {text}".encode().translate(_SPACE_OR_LETTER).count(b" x")
     count = len(text.split())
     return sum(not char.isspace() for char in text) if _is_without_spaces(text, count) else count
 

@@ -1,6 +1,7 @@
 """Pages and what was extracted of them, as they go between a parse worker and its child processes.
 
-Lengths first, then JSON, then the body. JSON and not pickle: the child has read hostile input with libraries in C.
+Lengths first, then JSON, then the body; and back JSON, then the page's text, which as JSON would take longer than all
+the rest. JSON and not pickle: the child has read hostile input with libraries in C.
 """
 
 import json
@@ -17,7 +18,7 @@ from bailiwick.model.items import Item, ItemKind, ParserOutcome, ParserTry, Reje
 LENGTHS = struct.Struct(">II")
 LENGTH = struct.Struct(">I")
 _MOMENTS = ("published_at", "modified_at")
-_PLAIN = ("kind", "text", "words", "simhash", "title", "description", "language", "author", "canonical")
+_PLAIN = ("kind", "words", "simhash", "title", "description", "language", "author", "canonical")
 
 
 def pack_body(body: Body) -> bytes:
@@ -56,26 +57,29 @@ def read_body(read: Callable[[int], bytes]) -> Body | None:
 
 def pack_note(note: ParserTry) -> bytes:
     """What the worker reads before an answer: a site parser runs from here on."""
-    told = json.dumps({"running": asdict(note)}).encode()
-    return LENGTH.pack(len(told)) + told
+    return _framed({"running": asdict(note)})
 
 
 def pack_answer(found: Extracted | Unread) -> bytes:
     """What the worker reads."""
     if isinstance(found, Unread):
-        told: dict[str, object] = {"outcome": found.outcome.value, "why": found.why}
-    else:
-        told = {
-            "content": _told_content(found.content),
-            "relevance": asdict(found.relevance) if found.relevance else None,
-            "markdown": found.markdown,
-            "items": [asdict(item) for item in found.items],
-            "rejects": [asdict(reject) for reject in found.rejects],
-            "tries": [asdict(one) for one in found.tries],
-            "images": _told_images(found.images),
-        }
-    answer = json.dumps(told).encode()
-    return LENGTH.pack(len(answer)) + answer
+        return _framed({"outcome": found.outcome.value, "why": found.why})
+    told = {
+        "content": _told_content(found.content),
+        "relevance": asdict(found.relevance) if found.relevance else None,
+        "markdown": found.markdown,
+        "items": [asdict(item) for item in found.items],
+        "rejects": [asdict(reject) for reject in found.rejects],
+        "tries": [asdict(one) for one in found.tries],
+        "images": _told_images(found.images),
+    }
+    return _framed(told, found.content.text)
+
+
+def _framed(told: "dict[str, object]", text: str = "") -> bytes:
+    """The length of all, the length of the JSON in it, the JSON, and a text as it is."""
+    header, raw = json.dumps(told).encode(), text.encode("utf-8", "surrogatepass")
+    return b"".join((LENGTH.pack(LENGTH.size + len(header) + len(raw)), LENGTH.pack(len(header)), header, raw))
 
 
 def _told_content(content: Content) -> dict[str, object]:
@@ -97,12 +101,14 @@ def _told_images(images: PageImages | None) -> object:
 
 def unpack_answer(data: bytes) -> Extracted | Unread | ParserTry:
     """An answer, or a note that comes before it."""
-    told = json.loads(data)
+    (header_bytes,) = LENGTH.unpack_from(data)
+    told = json.loads(data[LENGTH.size : LENGTH.size + header_bytes])
     if "running" in told:
         return _try(told["running"])
     if "outcome" in told:
         return Unread(ParseOutcome(told["outcome"]), told["why"])
     content = told["content"]
+    content["text"] = data[LENGTH.size + header_bytes :].decode("utf-8", "surrogatepass")
     content["kind"] = ContentKind(content["kind"])
     content["content_hash"] = bytes.fromhex(content["content_hash"])
     for name in _MOMENTS:

@@ -1,11 +1,16 @@
 """What can be searched: the embedded index. All of it can be made again from the other tables."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Numeric, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Numeric, Table, Text, TextClause, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from bailiwick.db.tables.base import TIME, always, metadata
 
 _IS_PRODUCT = text("kind = 'product'")
+
+
+def _words(name: str, only: TextClause | None = None) -> Index:
+    return Index(name, "terms", postgresql_using="gin", postgresql_with={"fastupdate": "off"}, postgresql_where=only)
+
 
 search_documents = Table(
     "search_documents",
@@ -34,6 +39,8 @@ search_documents = Table(
     Index("search_documents_brand_idx", text("lower(brand)"), "price", postgresql_where=_IS_PRODUCT),
     Index("search_documents_category_idx", text("lower(category)"), "price", postgresql_where=_IS_PRODUCT),
     Index("search_documents_shop_idx", "domain_id", "price", postgresql_where=_IS_PRODUCT),
-    Index("search_documents_terms_idx", "terms", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+    _words("search_documents_terms_idx"),
+    _words("search_documents_sample_64_idx", text("((path_hash # position * 7919) & 63) = 0")),
+    _words("search_documents_sample_8_idx", text("((path_hash # position * 7919) & 7) = 0")),
     postgresql_with={"toast_tuple_target": 8160},
 )  # fmt: skip

@@ -97,9 +97,10 @@ def test_a_crawl_that_starts_while_the_database_restarts_waits_for_it(land_of: M
     name, _, query = land.database_url.partition("?")
     there = query.partition("host=")[2].partition("&")[0]
     with land.start(land.name(A), BAILIWICK_DATABASE_URL=f"{name}?host={socket}&port=5432") as started:
-        time.sleep(2)
+        assert started.process.stderr is not None
+        told = started.process.stderr.readline()
         (socket / ".s.PGSQL.5432").symlink_to(f"{there}/.s.PGSQL.5432")
         ended = started.wait()
     assert ended.code == 0, ended
-    assert "no connection to PostgreSQL" in ended.err
+    assert "no connection to PostgreSQL" in told
     assert land.fetched(A) == land.running.web[A].reachable()

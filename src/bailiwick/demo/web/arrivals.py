@@ -14,6 +14,8 @@ _TIMESTAMPS = 35
 _MOMENT = struct.Struct("@qq")
 _LAST_DATA = struct.Struct("=52xI")
 """tcpi_last_data_recv in Linux' tcp_info: milliseconds since the last bytes came in."""
+_ESTABLISHED, _JUST_MADE = 1, 3
+"""tcpi_state: TCP_ESTABLISHED, and TCP_SYN_RECV of a connection whose last handshake is under way."""
 _CLOCK_MONOTONIC_COARSE = 6
 _TICK_SECONDS = time.clock_getres(_CLOCK_MONOTONIC_COARSE) if sys.platform == "linux" else 0.0
 _ROOM = 128
@@ -48,7 +50,8 @@ class Arrivals:
         """Of the bytes that are read next; None if nothing lies there. Exact, but for two cases.
 
         The end of a connection is joined to bytes that still lie there, and its moment takes the place of theirs; and
-        the kernel begins to stamp some time after it was first asked to. Then it is right within two ticks.
+        the kernel begins to stamp some time after it was first asked to. Then it is right within two ticks, if they are
+        on time: in a virtual machine they may be late by far more, so nobody goes by them where there is a stamp.
         """
         if sys.platform != "linux":
             return None
@@ -60,9 +63,14 @@ class Arrivals:
             if (level, kind) == (socket.SOL_SOCKET, _TIMESTAMPS):
                 seconds, nanoseconds = _MOMENT.unpack_from(data)
                 exact = Arrival(float(seconds) + float(nanoseconds) / 1e9 - _between_clocks())
-                rough = self.last()
+                rough = self.last() if self._is_closed() else None
                 return exact if rough is None or exact.at <= rough.at + rough.blur else rough
         return self.last() if lying else None
+
+    def _is_closed(self) -> bool:
+        """The other side has ended the connection: its end may have come with what lies there."""
+        state = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+        return state not in (_ESTABLISHED, _JUST_MADE)
 
     def last(self) -> Arrival | None:
         """Of the bytes that came last, read or not: all that can be known where TLS reads ahead of us.

@@ -4,7 +4,7 @@ import pytest
 
 from bailiwick.base.errors import NameRefusedError
 from bailiwick.model.names import DomainName
-from bailiwick.model.urls import LinkJoiner, PageUrl, UrlRules, page_key
+from bailiwick.model.urls import LinkJoiner, PageUrl, PlainPage, UrlRules, page_key
 
 BASE = "https://www.example.org/shop/list.html?page=1"
 
@@ -106,6 +106,19 @@ def test_a_page_is_fetched_at_the_learned_origin() -> None:
     assert str(page("/a", "[::1]:8000")) == "[::1]:8000/a"
 
 
+BASES = [
+    BASE,
+    "https://www.example.org/shop/other.html",
+    "https://www.example.org/shop/deep/",
+    "http://www.example.org/shop/list.html",
+    "https://other.org/shop/list.html",
+]
+HREFS = [
+    "a", "../a", "./?q", "/a", "//x.org:8/a", "?q", " ?q", "\t?q", "http:?q", "HTTPS:?q", "https:a", "h:a", "httpd",
+    "https://x.org/",
+]  # fmt: skip
+
+
 def test_joiner_gives_distinct_plain_pages_in_order() -> None:
     hrefs = ["b", "/a", "b#x", "mailto:me@example.org", "#", "", "?page=2", "http://www.example.org/a?utm_id=1"]
     assert LinkJoiner().page_urls(BASE, [*hrefs, "/a", "c #x", "//x.org"]) == [
@@ -117,31 +130,27 @@ def test_joiner_gives_distinct_plain_pages_in_order() -> None:
     ]
 
 
-def test_joiner_remembers_a_link_only_for_bases_it_means_the_same_in() -> None:
-    bases = [
-        BASE,
-        "https://www.example.org/shop/other.html",
-        "https://www.example.org/shop/deep/",
-        "http://www.example.org/shop/list.html",
-        "https://other.org/shop/list.html",
-    ]
-    hrefs = ["a", "./?q", "/a", "//x.org:8/a", "?q", " ?q", "\t?q", "http:?q", "HTTPS:?q", "https:a", "h:a", "httpd"]
+def test_a_joiner_that_met_an_origin_joins_as_a_new_one() -> None:
     joiner = LinkJoiner()
-    for base in [*bases, *bases]:
-        assert joiner.page_urls(base, hrefs) == LinkJoiner().page_urls(base, hrefs)
+    for base in [*BASES, *BASES]:
+        assert joiner.page_urls(base, HREFS) == LinkJoiner().page_urls(base, HREFS)
 
 
-def test_joiner_forgets_rather_than_grows() -> None:
-    joiner = LinkJoiner(capacity_bytes=10_000)
-    for number in range(1_000):
-        base = f"https://example.org/{number}/"
-        assert joiner.page_urls(base, ["a", f"/{number}", "?q"]) == [
-            ("example.org", f"/{number}/a"),
-            ("example.org", f"/{number}"),
-            ("example.org", f"/{number}/?q"),
-        ]
-        assert sum(map(len, joiner._known.values())) + len(joiner._known) <= 40
-    assert 0 < joiner._used_bytes <= 12_000
+def test_a_link_leads_to_one_page_from_everywhere_in_its_place() -> None:
+    """And what depends on more than that has no place."""
+    meant: dict[tuple[str, str], PlainPage | None] = {}
+    for base in (LinkJoiner().at(url) for url in BASES):
+        for href in HREFS:
+            if (place := base.place_of(href)) is not None:
+                assert meant.setdefault((place, href), base.page(href)) == base.page(href)
+    assert {href for _, href in meant} == {"a", "../a", "/a", "//x.org:8/a", "./?q", "httpd", "https://x.org/"}
+
+
+def test_joiner_forgets_origins_rather_than_grow() -> None:
+    joiner = LinkJoiner()
+    for number in range(10_001):
+        joiner.at(f"https://{number}.example.org/")
+    assert len(joiner._origins) == 1
 
 
 def test_joiner_refuses_a_base_that_is_no_url() -> None:

@@ -8,10 +8,10 @@ from bailiwick.crawl.html import Parsed, header_directives, says_nofollow, says_
 from bailiwick.crawl.isolation import PoisonError, SlowPageError
 from bailiwick.crawl.lookalikes import Lookalike, leads_to_login
 from bailiwick.crawl.outcomes import DOCUMENT_TYPES, MEANINGS, Effect, Outcome, media_type, outcome_of
-from bailiwick.crawl.results import PageResult, Taken
+from bailiwick.crawl.results import Outlink, PageResult, Taken
 from bailiwick.crawl.slice import Slice
 from bailiwick.crawl.tools import Parse, Tools
-from bailiwick.model.urls import UrlRules, hash_of
+from bailiwick.model.urls import LinkBase, PlainPage, UrlRules, hash_of
 from bailiwick.net.gates import retry_seconds
 from bailiwick.ports import FetchAnswer, FetchFailure, StoredBody
 
@@ -126,18 +126,30 @@ def _gather(part: Slice, page: Taken, url: str, parsed: Parsed, tools: Tools, re
     """Links into the domain become pages, one level deeper; links out of it are kept with their text."""
     name, depth = part.lease.name.name, page.depth + 1
     base = tools.joiner.at(_base(url, parsed.base_href))
-    out: list[tuple[str, str]] = []
-    own: list[str] = []
-    for domain, path in base.pages(parsed.hrefs):
-        if domain == name:
-            own.append(path)
-        else:
-            out.append((domain, path))
-    result.links = part.admit(own, depth, page.path)
-    new = [(domain, path) for domain, path in out[:_OUTLINKS_A_PAGE] if part.seen.add(f"//{domain}{path}", 0)]
-    if new:
-        texts = {found[0]: text for href, text in parsed.anchors.items() if text and (found := base.pages([href]))}
-        result.outlinks = [(hash_of(f"//{where[0]}{where[1]}"), *where, texts.get(where)) for where in new]
+    hrefs = part.seen.unmet(parsed.hrefs, base, depth)
+    if not hrefs:
+        return
+    found = {href: base.page(href) for href in hrefs}
+    pages = dict.fromkeys(where for where in found.values() if where is not None)
+    result.links, refused = part.admit([path for domain, path in pages if domain == name], depth, page.path)
+    left = {(name, path) for path in refused}  # they may come again
+    if out := [where for where in pages if where[0] != name]:
+        left.update(out[_OUTLINKS_A_PAGE:])
+        result.outlinks = _new_outlinks(part, out[:_OUTLINKS_A_PAGE], base, parsed.anchors)
+    for href, where in found.items():
+        if where not in left:
+            part.seen.meet(href, base, depth)
+
+
+def _new_outlinks(part: Slice, out: list[PlainPage], base: LinkBase, anchors: dict[str, str]) -> list[Outlink]:
+    new = {where: _outside(where) for where in out}
+    new = {where: address for where, address in new.items() if part.seen.add(address, 0)}
+    texts = {where: text for href, text in anchors.items() if text and (where := base.page(href)) in new} if new else {}
+    return [(hash_of(address), *where, texts.get(where)) for where, address in new.items()]
+
+
+def _outside(where: PlainPage) -> str:
+    return f"//{where[0]}{where[1]}"
 
 
 def _base(url: str, base_href: str | None) -> str:
@@ -167,7 +179,7 @@ def _redirected(part: Slice, page: Taken, answer: FetchAnswer, rules: UrlRules, 
     elif leads_to_login(page.path, target[0]):
         result.end_as(Outcome.LOGIN)
     elif is_own:
-        result.links = part.admit([where.path], page.depth, page.path)
+        result.links, _ = part.admit([where.path], page.depth, page.path)
     else:
         result.offer = (where.domain.name, where.path)
         result.outlinks.append((hash_of(f"//{where}"), where.domain.name, where.path, None))

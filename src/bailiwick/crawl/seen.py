@@ -2,29 +2,55 @@
 
 import secrets
 from array import array
+from collections.abc import Iterable
+
+from bailiwick.model.urls import LinkBase
 
 _SLOTS = 1 << 20
 _DEPTHS = 1023
 """Ten bits of a slot are the depth; the other 54 are the link's hash, of which the lowest bits chose the slot."""
+_MOST_WRITTEN = 200_000
+"""Links as they are written, of all open domains: some 25 MB. One more, and all of them are forgotten."""
 
 
 class SeenTable:
     """One slot a link: a newer one takes the place of an older. What is forgotten is offered to the database again."""
 
-    __slots__ = ("mask", "slots")
+    __slots__ = ("mask", "most_written", "room", "slots", "written")
 
-    def __init__(self, slots: int = _SLOTS) -> None:
+    def __init__(self, slots: int = _SLOTS, *, most_written: int = _MOST_WRITTEN) -> None:
         self.slots = array("q", bytes(8 * slots))
         self.mask = slots - 1
+        self.most_written = self.room = most_written
+        self.written: dict[tuple[int, str], dict[str, int]] = {}
+        """By slice and place: the depth at which a link was met there, as it is written."""
+
+    def place(self, key: tuple[int, str]) -> dict[str, int]:
+        """What was met there."""
+        met = self.written.get(key)
+        if met is None:
+            met = self.written[key] = {}
+            self.take_room()
+        return met
+
+    def take_room(self) -> None:
+        self.room -= 1
+        if self.room < 0:
+            self.written.clear()
+            self.room = self.most_written
 
 
 class SeenLinks:
-    """What one slice has seen. Whatever others put into the table, or an earlier slice, is none of its."""
+    """What one slice has seen. Whatever others put into the table, or an earlier slice, is none of its.
 
-    __slots__ = ("_mask", "_salt", "_slots")
+    It knows links as they lead somewhere (`add`) and as they are written (`meet`): the pages of a site share most of
+    their links, and what is known as it stands there need not be taken apart again.
+    """
+
+    __slots__ = ("_mask", "_salt", "_slots", "_table")
 
     def __init__(self, table: SeenTable) -> None:
-        self._slots, self._mask = table.slots, table.mask
+        self._table, self._slots, self._mask = table, table.slots, table.mask
         self._salt = secrets.randbits(63)
 
     def add(self, path: str, depth: int) -> bool:
@@ -42,3 +68,21 @@ class SeenLinks:
         at = key & self._mask
         if self._slots[at] >> 10 == key >> 10:
             self._slots[at] = 0
+
+    def unmet(self, hrefs: Iterable[str], base: LinkBase, depth: int) -> list[str]:
+        """Those that were not met at this depth or above in a place where they mean the same."""
+        at_origin, in_folder = self._met(base.origin).get, self._met(base.folder).get
+        far = depth + 1
+        return [href for href in hrefs if at_origin(href, far) > depth and in_folder(href, far) > depth]
+
+    def meet(self, href: str, base: LinkBase, depth: int) -> None:
+        """All that there is to do about this link is done."""
+        place = base.place_of(href)
+        if place is not None:
+            met = self._met(place)
+            if href not in met:
+                self._table.take_room()
+            met[href] = depth
+
+    def _met(self, place: str) -> dict[str, int]:
+        return self._table.place((self._salt, place))

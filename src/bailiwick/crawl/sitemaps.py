@@ -71,7 +71,8 @@ async def _take_in(part: Slice, due: SitemapDue, body: bytes, tools: Tools) -> N
                 paths[path] = None
     error = "it is damaged; what could be read was taken" if reader.is_broken else None
     read = SitemapRead(due.url_hash, "read", 0 if error is None else reader.cursor, error, _READ_AGAIN_SECONDS)
-    part.read_sitemap(read, part.admit(paths, 1, ""), found)
+    new, _ = part.admit(paths, 1, "")
+    part.read_sitemap(read, new, found)
 
 
 def _path(url: str, tools: Tools) -> str | None:

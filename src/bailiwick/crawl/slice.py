@@ -321,12 +321,14 @@ class Slice:
         for sitemap in found:
             self.found_sitemap(sitemap)
 
-    def admit(self, paths: Iterable[str], depth: int, found_on: str) -> list[NewLink]:
+    def admit(self, paths: Iterable[str], depth: int, found_on: str) -> tuple[list[NewLink], set[str]]:
         """Those of a page's links (or a sitemap's: `""`) that were not offered before and may become pages.
 
-        One that is refused may be admitted later, when its like have proved their worth: it is not remembered.
+        And those that are refused. They may be admitted later, when their like have proved their worth, and are not
+        remembered.
         """
         new: list[NewLink] = []
+        refused: set[str] = set()
         for path in paths:
             if not self.seen.add(path, depth):
                 continue
@@ -334,7 +336,8 @@ class Slice:
                 new.append((hash_of(path), path, depth))
             else:
                 self.seen.forget(path)
-        return new
+                refused.add(path)
+        return new, refused
 
     def _add_link(self, path_hash: int, path: str, depth: int, referrer: int) -> None:
         known = self.links.get(path_hash)

@@ -114,18 +114,11 @@ def hash_of(path: str) -> int:
 
 
 class LinkJoiner:
-    """Joins the links of many pages: plain strings in, plain pages out.
+    """Joins the links of many pages: plain strings in, plain pages out. Knows the origins that it met, no link."""
 
-    The pages of a site share most of their links, so what was joined once is remembered, under the part of
-    the base that such a link depends on: the origin (`/a`, `https://…`) or the folder (`a.html`). Before a
-    page that finds `capacity_bytes` (estimated) in use it forgets them all, so memory stays flat.
-    """
-
-    def __init__(self, rules: UrlRules = DEFAULT_RULES, *, capacity_bytes: int = 16_000_000) -> None:
+    def __init__(self, rules: UrlRules = DEFAULT_RULES) -> None:
         self.rules = rules
-        self._capacity_bytes = capacity_bytes
-        self._used_bytes = 0
-        self._known: dict[str, dict[str, PlainPage]] = {}
+        self._origins: set[str] = set()
 
     def page_urls(self, base_url: str, hrefs: Iterable[str]) -> list[PlainPage]:
         """`LinkBase.pages` of this base. Raises NameRefusedError if that is no URL."""
@@ -133,87 +126,75 @@ class LinkJoiner:
 
     def at(self, base_url: str) -> "LinkBase":
         """The page on which links are found. Raises NameRefusedError if that is no URL."""
-        if self._used_bytes >= self._capacity_bytes:
-            self._known.clear()
-            self._used_bytes = 0
-        return LinkBase(self, base_url if self._is_in_form(base_url) else _joined(base_url, ""))
+        if self._is_in_form(base_url):
+            return LinkBase(self.rules, base_url)
+        base = LinkBase(self.rules, _joined(base_url, ""))
+        if len(self._origins) >= _MOST_ORIGINS:
+            self._origins.clear()
+        self._origins.add(base.origin)
+        return base
 
     def _is_in_form(self, url: str) -> bool:
         """Whether a parser would leave it as it is: a plain path at an origin that was parsed before."""
         start = url.find("//") + 2
         end = url.find("/", start)
-        return start > 1 and end > 0 and url[:end] in self._known and _is_plain(url[end:])
-
-    def table(self, place: str) -> dict[str, PlainPage]:
-        """What is remembered of links found there."""
-        known = self._known.get(place)
-        if known is None:
-            known = self._known[place] = {}
-            self._used_bytes += _ENTRY_BYTES + len(place)
-        return known
-
-    def count(self, characters: int) -> None:
-        """One more link of so many characters is remembered."""
-        self._used_bytes += _ENTRY_BYTES + characters
+        return start > 1 and end > 0 and url[:end] in self._origins and _is_plain(url[end:])
 
 
 class LinkBase:
     """A page on which links are found, taken apart once."""
 
-    __slots__ = ("_authority", "_by_folder", "_by_origin", "_folder", "_joiner", "_origin", "_rules", "_url")
+    __slots__ = ("_authority", "_folder", "_rules", "_url", "folder", "origin")
 
-    def __init__(self, joiner: LinkJoiner, url: str) -> None:
-        self._joiner, self._url, self._rules = joiner, url, joiner.rules
+    def __init__(self, rules: UrlRules, url: str) -> None:
+        self._url, self._rules = url, rules
         self._authority, target = split_url(url)
-        self._origin = f"{url[: url.index(':')]}://{self._authority}"
+        self.origin = f"{url[: url.index(':')]}://{self._authority}"
         self._folder = f"{target.partition('?')[0].rpartition('/')[0]}/"
-        self._by_origin = joiner.table(self._origin)
-        self._by_folder = joiner.table(f"{self._origin}{self._folder}")
+        self.folder = f"{self.origin}{self._folder}"
+
+    def place_of(self, href: str) -> str | None:
+        """The part of the base that a link depends on: it leads to one page from everywhere there.
+
+        The origin (`/a`, `https://…`) or the folder (`a.html`, `../a`); None where it may be the whole base.
+        """
+        if href.startswith(("/", "https://", "http://")):
+            return self.origin
+        if href[:1] in _FOLDER_STARTS and not (":" in href and href[0] in "hH"):
+            return self.folder
+        return None  # `?page=2`, `http:page`, a leading space
 
     def pages(self, hrefs: Iterable[str]) -> list[PlainPage]:
         """The distinct pages that the links lead to, in order; what is no page of a web domain is left out.
 
         So are links to the base itself (`#top`, the empty one).
         """
-        by_origin, by_folder = self._by_origin, self._by_folder
-        pages: dict[PlainPage, None] = {}
-        for href in dict.fromkeys([href if "#" not in href else _without_fragment(href) for href in hrefs]):
-            page = by_origin.get(href) or by_folder.get(href) or self._joined(href)
-            if page is not _NO_PAGE:
-                pages[page] = None
-        return list(pages)
+        found = dict.fromkeys(map(self.page, dict.fromkeys(hrefs)))
+        found.pop(None, None)
+        return list(found)  # type: ignore[arg-type]  # None is out
 
-    def _joined(self, href: str) -> PlainPage:
-        page = self._page_of(href)
-        if href.startswith(("/", "https://", "http://")):
-            self._by_origin[href] = page
-        elif href.startswith("../"):
-            return page  # quickly joined, and seldom the same again: it would crowd out the others
-        elif href[:1] in _FOLDER_STARTS and not (":" in href and href[0] in "hH"):
-            self._by_folder[href] = page
-        else:
-            return page  # `?page=2`, `http:page`, a leading space: may depend on the whole base
-        self._joiner.count(len(href) + len(page[1]))
-        return page
-
-    def _page_of(self, href: str) -> PlainPage:
-        """Where a link leads; `_NO_PAGE` if to none. Most links need no parser of URLs."""
+    def page(self, href: str) -> PlainPage | None:
+        """Where a link leads; None if to no page of a web domain, or to the base itself."""
+        if "#" in href:
+            href = _without_fragment(href)
+        if not href:
+            return None
         try:
-            plain = self._plain(href)
+            plain = self._plain(href)  # most links need no parser of URLs
             if plain is None:
-                return _page_of(_joined(self._url, href), self._rules) if href else _NO_PAGE
+                return _page_of(_joined(self._url, href), self._rules)
             name = canonical_name(self._authority, allow_private=self._rules.allow_private)
             return name, _identity(plain, self._rules)
         except NameRefusedError:
-            return _NO_PAGE
+            return None
 
     def _plain(self, href: str) -> str | None:
         """The path and query that a link into the same origin leads to; None if there is anything to think about."""
         if href.startswith("/"):
             path = href
-        elif href.startswith(self._origin):
-            path = href[len(self._origin) :]
-        elif href[:1] in ("", "?"):
+        elif href.startswith(self.origin):
+            path = href[len(self.origin) :]
+        elif href[0] == "?":
             return None
         else:
             folder = self._folder
@@ -223,6 +204,7 @@ class LinkBase:
         return path if _is_plain(path) else None
 
 
+_MOST_ORIGINS = 10_000
 _PLAIN = re.compile(r"/(?!/)[A-Za-z0-9_.~/-]*(?:\?[A-Za-z0-9_.~/=&-]+)?")
 _PLAIN_CHARS = 1_000
 
@@ -232,8 +214,6 @@ def _is_plain(path: str) -> bool:
     return _PLAIN.fullmatch(path) is not None and "/." not in path and len(path) <= _PLAIN_CHARS
 
 
-_NO_PAGE = ("", "")
-_ENTRY_BYTES = 250  # two strings, a tuple and their place in a dict, besides the characters (measured)
 _FOLDER_STARTS = frozenset(f"{ascii_letters}{digits}._")
 
 

@@ -84,7 +84,7 @@ async def run_engine(app: App, order: Order, started: Callable[[Engine], None]) 
     tools = Tools(
         fetcher=HttpFetcher(settings.net, guard, user_agent=name),
         store=store,
-        joiner=LinkJoiner(rules, capacity_bytes=6_000_000),
+        joiner=LinkJoiner(rules),
         rules=rules,
         credentials=Credentials(app.loaded.access),
         max_retries=settings.crawl.max_retries,

@@ -26,35 +26,58 @@ class LogEvent(StrEnum):
     STATE_MOVED = "state.moved"
 
 
+class Logger:
+    """Says what happened, with the context that was bound for this run, domain or lease.
+
+    structlog is imported with the first line that is written: it costs a quarter of a simple command's time, and most
+    commands write none.
+    """
+
+    def debug(self, event: LogEvent, **facts: object) -> None:
+        self._say(logging.DEBUG, event, facts)
+
+    def info(self, event: LogEvent, **facts: object) -> None:
+        self._say(logging.INFO, event, facts)
+
+    def warning(self, event: LogEvent, **facts: object) -> None:
+        self._say(logging.WARNING, event, facts)
+
+    def error(self, event: LogEvent, **facts: object) -> None:
+        self._say(logging.ERROR, event, facts)
+
+    def _say(self, level: int, event: LogEvent, facts: dict[str, object]) -> None:
+        if level >= _least_level():
+            _written().log(level, event, **facts)
+
+
 _wanted: tuple[LogSettings, int] = (LogSettings(), 0)
+_logger = Logger()
 
 
 def configure(settings: LogSettings, *, verbosity: int = 0) -> None:
     """Say how this process logs. `verbosity` (-v, -vv) lowers the level that the settings ask for."""
     global _wanted  # noqa: PLW0603 - one process has one log
     _wanted = (settings, verbosity)
-    _set_up.cache_clear()
+    _written.cache_clear()
 
 
-def logger() -> "BoundLogger":
-    """A logger with the context that was bound for this run, domain or lease."""
-    # On first use: importing structlog costs a quarter of a simple command's time.
-    _set_up()
-    import structlog
+def logger() -> Logger:
+    return _logger
 
-    bound: BoundLogger = structlog.get_logger()
-    return bound
+
+def _least_level() -> int:
+    settings, verbosity = _wanted
+    level: int = getattr(logging, settings.level.upper())
+    return min(level, {0: logging.CRITICAL, 1: logging.INFO}.get(verbosity, logging.DEBUG))
 
 
 @cache
-def _set_up() -> None:
+def _written() -> "BoundLogger":
+    """The logger that writes, as it is wanted now."""
     import structlog
 
-    settings, verbosity = _wanted
-    level = getattr(logging, settings.level.upper())
-    level = min(level, {0: logging.CRITICAL, 1: logging.INFO}.get(verbosity, logging.DEBUG))
-    on_terminal = sys.stderr.isatty()
-    as_console = settings.format == "console" or (settings.format == "auto" and on_terminal)
+    on_terminal, wanted = sys.stderr.isatty(), _wanted[0].format
+    as_console = wanted == "console" or (wanted == "auto" and on_terminal)
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(colors=on_terminal) if as_console else structlog.processors.JSONRenderer()
     )
@@ -66,7 +89,9 @@ def _set_up() -> None:
             structlog.processors.format_exc_info,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=structlog.make_filtering_bound_logger(_least_level()),
         logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=False,
     )
+    bound: BoundLogger = structlog.get_logger()
+    return bound

@@ -77,13 +77,13 @@ async def _permission(part: Slice, page: Taken, origin: str, tools: Tools) -> Ro
     if verdict.kind is RobotsKind.CLOSED_FOR_NOW:
         part.closed_for_seconds = float(verdict.expires_seconds)
         return None
+    if verdict.robots.allows(page.path):
+        return verdict
     if verdict.denies_domain:
         part.deny("its robots.txt forbids everything")
-        return None
-    if not verdict.robots.allows(page.path):
+    else:
         part.refuse(page, "robots_denied", verdict.robots.rule_for(page.path) or "robots.txt")
-        return None
-    return verdict
+    return None
 
 
 def origins(name: str) -> list[str]:

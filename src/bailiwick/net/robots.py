@@ -38,7 +38,7 @@ class Robots:
         object.__setattr__(self, "_matcher", _matcher(self.rules))
 
     def allows(self, path_and_query: str) -> bool:
-        return self._matcher.can_fetch(_url(path_and_query), "*")
+        return not self.rules or self._matcher.can_fetch(_url(path_and_query), "*")
 
     def rule_for(self, path_and_query: str) -> str | None:
         """The line that forbids the path: the longest of those that match. Among thousands it is not looked for."""

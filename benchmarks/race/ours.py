@@ -1,5 +1,6 @@
 """Bailiwick as a user has it: a project in a directory of its own, its embedded server with durable settings."""
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import bailiwick
 from bailiwick.app import App
 from benchmarks.race.meters import Cores, DatabaseMeter, Spent, run_measured
 from benchmarks.race.served import Served
@@ -78,6 +80,9 @@ def crawl_command(web: Served, *arguments: str, parses: bool = False) -> Sequenc
 @contextmanager
 def project(scratch: Path, name: str, *, core: int | None = None) -> Iterator[Project]:
     """A new one, its server on this core if one is given; all of it is gone at the end."""
+    # As pip leaves a package, and as it leaves the peers: a checkout is compiled at each start where Python may not
+    # keep what it compiled.
+    compileall.compile_dir(Path(bailiwick.__file__).parent, quiet=2)
     home = scratch / name
     home.mkdir(mode=0o755)
     made = Project(home, DatabaseMeter(home))

@@ -8,7 +8,16 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiwick.extract.simhash import distance, simhash, word_count, words_of
+from bailiwick.extract.simhash import (
+    _beginnings,
+    _codes_of,
+    _counted,
+    _counted_by_numpy,
+    distance,
+    simhash,
+    word_count,
+    words_of,
+)
 from tests.extract.pages import PROSE
 
 WORDS = [f"{start}{end}" for start in ("ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "no") for end in
@@ -102,3 +111,14 @@ def test_fast_enough() -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=80))
 def test_words_are_counted_as_they_are_split(text: str) -> None:
     assert word_count(text) == len(text.split())
+
+
+@given(st.lists(st.binary(min_size=1, max_size=60), min_size=2, max_size=200))
+def test_numpy_finds_the_same(words: list[bytes]) -> None:
+    codes = _codes_of(words)
+    assert _counted_by_numpy(codes) == _counted(codes)
+
+
+@given(st.text(alphabet="x ", max_size=80))
+def test_numpy_counts_the_same(shape: str) -> None:
+    assert _beginnings(f" {shape}".encode()) == len(shape.split())

@@ -1,6 +1,7 @@
 """SQL whose plan matters lives in `queries.sql` files, as named blocks: `-- name: claim`."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import LiteralString, cast
@@ -19,6 +20,14 @@ def queries(package: str) -> dict[str, LiteralString]:
     source = files(package).joinpath("queries.sql").read_text(encoding="utf-8")
     parts = re.split(r"^-- name: (\w+)$", source, flags=re.M)[1:]
     return {name: cast("LiteralString", body.strip()) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def array_of(numbers: Iterable[float | None]) -> str:
+    """Numbers as PostgreSQL writes an array of them, for statements at page rate.
+
+    Of a list psycopg makes the same text, but number by number: seven times as slow.
+    """
+    return f"{{{','.join(['NULL' if number is None else str(number) for number in numbers])}}}"
 
 
 def in_order(conn: Connection) -> None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -36,24 +37,24 @@ class Embedder:
     """Turns passages, given as words, into vectors of length 1."""
 
     def __init__(self, table: "Vectors", tokenizer: _Tokenizer) -> None:
-        self._table, self._tokenizer = table, tokenizer
-        self._tokens: dict[str, tuple[int, ...]] = {}
+        self._table = table
+        self._tokens = _Tokens(tokenizer)
 
     def embed(self, passages: Sequence[Sequence[str]]) -> "Vectors":
         """One row a passage; a passage without words is a row of zeros."""
         import numpy as np
 
-        known = self._tokens
+        if len(self._tokens) >= _REMEMBERED_WORDS:
+            self._tokens.clear()
         tokens: list[int] = []
         ends: list[int] = []
         for words in passages:
-            for word in words:
-                tokens += known.get(word) or self._tokenized(word)
+            tokens += chain.from_iterable(map(self._tokens.__getitem__, words))
             ends.append(len(tokens))
         rows = np.zeros((len(passages), self._table.shape[1]), dtype=np.float32)
         if not tokens:
             return rows
-        vectors = self._table[tokens]
+        vectors = self._table.take(tokens, axis=0)
         start = 0
         for row, end in enumerate(ends):
             if end > start:
@@ -62,11 +63,16 @@ class Embedder:
             start = end
         return rows
 
-    def _tokenized(self, word: str) -> tuple[int, ...]:
-        ids = tuple(self._tokenizer.encode(word[:_WORD_CHARACTERS], add_special_tokens=False).ids)
-        if len(self._tokens) >= _REMEMBERED_WORDS:
-            self._tokens.clear()
-        self._tokens[word] = ids
+
+class _Tokens(dict[str, tuple[int, ...]]):
+    """The tokens of each word, found when it is first asked for."""
+
+    def __init__(self, tokenizer: _Tokenizer) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        ids = self[word] = tuple(self._tokenizer.encode(word[:_WORD_CHARACTERS], add_special_tokens=False).ids)
         return ids
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp
 
 from bailiwick.model.words import Words, words_of
@@ -37,11 +38,13 @@ class Keywords:
 class _Field:
     """The words of one part of a page, and what a keyword there counts."""
 
-    __slots__ = ("distinct", "factor", "words")
-
     def __init__(self, words: list[str], factor: float) -> None:
         self.words, self.factor = words, factor
         self.distinct = frozenset(words)
+
+    @cached_property
+    def joined(self) -> str:
+        return " ".join(self.distinct)
 
 
 class _Lexicon:
@@ -81,7 +84,10 @@ class _Lexicon:
                 times = field.words.count(first) if len(spelled) == 1 else _times(field.words, spelled)
                 if times:
                     counts[phrase] = counts.get(phrase, 0) + times
-        for word in field.distinct if self._prefixes else ():
+        # Nearly no page has one: all its words at once are looked through before each of them is.
+        if not any(prefix in field.joined for prefix in self._prefixes):
+            return counts
+        for word in field.distinct:
             if word.startswith(self._prefixes):
                 phrase = next(self._by_prefix[prefix] for prefix in self._prefixes if word.startswith(prefix))
                 counts[phrase] = counts.get(phrase, 0) + 1

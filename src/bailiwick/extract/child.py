@@ -18,7 +18,8 @@ from bailiwick.extract.content import ContentLimits
 from bailiwick.extract.page import Body, Extracted, PageExtractor
 from bailiwick.extract.parsers.facts import ParserOrder
 from bailiwick.extract.parsers.running import SiteParsers
-from bailiwick.extract.wire import pack_answer, pack_note, read_body
+from bailiwick.extract.pipes import pages_in, pages_of
+from bailiwick.extract.wire import LENGTH, pack_answer, pack_note, read_body
 from bailiwick.model.content import ParseOutcome, Unread
 from bailiwick.model.items import ParserTry
 
@@ -28,9 +29,9 @@ _ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENB
 
 
 def main(arguments: list[str]) -> None:
-    """Arguments: profiles' directory, order for parsers (either may be ''), seconds a page, memory, limits."""
+    """Arguments: bell, profiles' directory, order for parsers (either may be ''), seconds a page, memory, limits."""
     os.environ.update(_ONE_THREAD)
-    directory, parsers, seconds, memory, *limits = arguments
+    bell_end, directory, parsers, seconds, memory, *limits = arguments
     with suppress(OSError, ValueError):  # not every system knows it
         resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -43,12 +44,39 @@ def main(arguments: list[str]) -> None:
     own = SiteParsers(ParserOrder.read(parsers), announce)
     extractor = PageExtractor(Path(directory) if directory else None, ContentLimits(*map(int, limits)), own)
     gc.set_threshold(COLLECT_AFTER)  # pages are made of few objects, and none outlives its page
-    while (body := read_body(source.read)) is not None:
-        signal.setitimer(signal.ITIMER_REAL, float(seconds))
-        found = _extract(extractor, body)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        sink.write(pack_answer(found))
-        sink.flush()
+    bell = _Bell(int(bell_end), sink.fileno())
+    while burst := source.read(LENGTH.size):
+        for _ in range(*LENGTH.unpack(burst)):
+            body = read_body(source.read)
+            if body is None:
+                return
+            signal.setitimer(signal.ITIMER_REAL, float(seconds))
+            answer = pack_answer(_extract(extractor, body))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            bell.announce(len(answer))
+            sink.write(answer)
+            sink.flush()
+        bell.ring()
+
+
+class _Bell:
+    """Tells the worker how many answers there are: as late as can be without waiting for room that it must make."""
+
+    def __init__(self, bell: int, sink: int) -> None:
+        self._bell, self._room = bell, pages_in(sink) // 2
+        self._answers = self._pages = 0
+
+    def announce(self, length: int) -> None:
+        """An answer of this length is written next."""
+        self._answers += 1
+        self._pages += pages_of(length)
+        if self._pages > self._room:
+            self.ring()
+
+    def ring(self) -> None:
+        if self._answers:
+            os.write(self._bell, bytes([self._answers]))
+        self._answers = self._pages = 0
 
 
 def _extract(extractor: PageExtractor, body: Body) -> Extracted | Unread:

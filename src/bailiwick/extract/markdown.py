@@ -17,10 +17,12 @@ _MAX_TAGS = 40_000
 _MAX_DEPTH = 200
 """libxml2 gives a document up at 256."""
 _RULER = re.compile(r"^[ \t]*\|?[ \t:|-]*---[ \t:|-]*$", re.M)
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
-_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|```\w*[ \t]*$)", re.M)
+_LINK = re.compile(r"(?:!\[|\[)([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
+_LINE_MARK = re.compile(r"\n[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|```\w*[ \t]*$)", re.M)
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.M)
-_INLINE_MARK = re.compile(r"\*\*\*?|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)|`|~~|__")
+_INLINE_MARK = re.compile(r"\*(?:\*\*?|(?<!\w\*)(?=\S)|(?<=\S\*)(?!\w))|`|~~|__")
+# Each of them that is looked for in a whole text begins with one of a few characters: an expression that may begin with
+# anything is tried at every place, which took a fifth of trafilatura's own time.
 
 
 @cache
@@ -40,10 +42,10 @@ def markdown_of(body: bytes, content_type: str, url: str) -> str | None:
 
 def text_of_markdown(markdown: str) -> str:
     """The words alone, for scoring and search: no marks, no addresses of links."""
-    text = _RULER.sub("", markdown)
-    text = _LINK.sub(r"\1", text)
-    text = _LINE_MARK.sub("", text)
-    text = _ROW.sub(lambda row: row[0].strip("| ").replace("|", " "), text)
+    text = _RULER.sub("", markdown) if "---" in markdown else markdown
+    text = _LINK.sub(r"\1", text) if "](" in text else text
+    text = _LINE_MARK.sub("\n", f"\n{text}")[1:]
+    text = _ROW.sub(lambda row: row[0].strip("| ").replace("|", " "), text) if "|" in text else text
     text = _INLINE_MARK.sub("", text)
     return clean(text, MAX_MARKDOWN_CHARS)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
 from bailiwick.extract.images.finding import find_images
-from bailiwick.extract.items import gather_items
-from bailiwick.extract.items.source import Source
 from bailiwick.extract.markdown import is_available, markdown_of
 from bailiwick.extract.parsers.facts import StoredPage
 from bailiwick.extract.parsers.running import SiteParsers
@@ -82,7 +80,7 @@ class PageExtractor:
             found = replace(found, markdown=_markdown(profile, body, content))
         if relevance.is_relevant:
             html = opened.text if opened.kind is ContentKind.HTML else ""
-            gathered = self._gather(profile, body, Source(body.url, html, content, found.markdown))
+            gathered = self._gather(profile, body, html, found)
             found = replace(found, items=gathered.items, rejects=gathered.rejects, tries=gathered.tries)
         return found
 
@@ -94,7 +92,12 @@ class PageExtractor:
         reason = f"a site parser reads it; {relevance.reason}"
         return replace(relevance, score=max(relevance.score, _READ), is_relevant=True, reason=reason)
 
-    def _gather(self, profile: Profile, body: Body, source: Source) -> Gathered:
+    def _gather(self, profile: Profile, body: Body, html: str, found: Extracted) -> Gathered:
+        # On use: loading all extractors takes as long as a hundred pages, and a worker itself never needs them.
+        from bailiwick.extract.items import gather_items
+        from bailiwick.extract.items.source import Source
+
+        source = Source(body.url, html, found.content, found.markdown)
         wanted = profile.extractors if body.kinds is None else body.kinds
         if self._parsers is None or not body.use_parsers:
             return gather_items(source, wanted)

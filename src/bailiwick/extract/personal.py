@@ -8,8 +8,6 @@ from hashlib import blake2b
 
 from pydantic import JsonValue
 
-from bailiwick.extract.items.emails import places_of_emails
-
 REMOVED = "[removed]"
 _LEAST_DIGITS = 7
 _MOST_TEXT = 20_000
@@ -62,6 +60,8 @@ def personal(given: str) -> Personal | None:
 
 def _emails(text: str) -> Iterator[tuple[str, int, int]]:
     """(address, start, end): as extractors find them, and those that they take for made up, such as john.doe@."""
+    from bailiwick.extract.items.emails import places_of_emails  # loads all extractors
+
     found = list(places_of_emails(text))
     yield from found
     for match in _PLAIN_EMAIL.finditer(text[:_MOST_TEXT]):

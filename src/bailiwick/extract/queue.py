@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from bailiwick.db.sql import by_index, in_order, queries
+from bailiwick.db.sql import array_of, by_index, in_order, queries
 from bailiwick.model.content import ParseOutcome
 from bailiwick.model.names import DomainName
 from bailiwick.model.urls import PageUrl
@@ -89,9 +89,9 @@ def known_contents(
     found: dict[tuple[int, int], list[bytes]] = {}
     wanted = [(page, mark) for page, mark in pages if not page.is_forced]
     values = {
-        "domain_id": [page.domain_id for page, _ in wanted],
-        "path_hash": [page.path_hash for page, _ in wanted],
-        "mark": [mark for _, mark in wanted],
+        "domain_id": array_of(page.domain_id for page, _ in wanted),
+        "path_hash": array_of(page.path_hash for page, _ in wanted),
+        "mark": array_of(mark for _, mark in wanted),
         "version": version,
     }
     for row in conn.exec_driver_sql(SQL["known_contents"], values):
@@ -102,7 +102,7 @@ def known_contents(
 def give_back(conn: Connection, taker: Taker, pages: Iterable[Claimed], *, wait_seconds: float = 0.0) -> None:
     """These were not parsed: others may take them, after a while."""
     keys = [page.key for page in pages]
-    values = {"domain_id": [d for d, _ in keys], "path_hash": [p for _, p in keys]}
+    values = {"domain_id": array_of(d for d, _ in keys), "path_hash": array_of(p for _, p in keys)}
     conn.exec_driver_sql(SQL["give_back"], values | {"worker": taker.worker, "seconds": wait_seconds})
 
 

@@ -1,7 +1,7 @@
 """Pages and what was extracted of them, as they go between a parse worker and its child processes.
 
-Lengths first, then JSON, then the body; and back JSON, then the page's text, which as JSON would take longer than all
-the rest. JSON and not pickle: the child has read hostile input with libraries in C.
+Lengths first, then JSON, then the body; and back JSON, then the page's text and its markdown, which as JSON would take
+longer than all the rest. JSON and not pickle: the child has read hostile input with libraries in C.
 """
 
 import json
@@ -64,22 +64,29 @@ def pack_answer(found: Extracted | Unread) -> bytes:
     """What the worker reads."""
     if isinstance(found, Unread):
         return _framed({"outcome": found.outcome.value, "why": found.why})
+    text = _raw(found.content.text)
     told = {
         "content": _told_content(found.content),
         "relevance": asdict(found.relevance) if found.relevance else None,
-        "markdown": found.markdown,
+        "text_bytes": len(text),
+        "has_markdown": found.markdown is not None,
         "items": [asdict(item) for item in found.items],
         "rejects": [asdict(reject) for reject in found.rejects],
         "tries": [asdict(one) for one in found.tries],
         "images": _told_images(found.images),
     }
-    return _framed(told, found.content.text)
+    return _framed(told, text, _raw(found.markdown or ""))
 
 
-def _framed(told: "dict[str, object]", text: str = "") -> bytes:
-    """The length of all, the length of the JSON in it, the JSON, and a text as it is."""
-    header, raw = json.dumps(told).encode(), text.encode("utf-8", "surrogatepass")
-    return b"".join((LENGTH.pack(LENGTH.size + len(header) + len(raw)), LENGTH.pack(len(header)), header, raw))
+def _framed(told: "dict[str, object]", *raw: bytes) -> bytes:
+    """The length of all, the length of the JSON in it, the JSON, and what is no JSON as it is."""
+    header = json.dumps(told).encode()
+    length = LENGTH.size + len(header) + sum(map(len, raw))
+    return b"".join((LENGTH.pack(length), LENGTH.pack(len(header)), header, *raw))
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _told_content(content: Content) -> dict[str, object]:
@@ -108,7 +115,10 @@ def unpack_answer(data: bytes) -> Extracted | Unread | ParserTry:
     if "outcome" in told:
         return Unread(ParseOutcome(told["outcome"]), told["why"])
     content = told["content"]
-    content["text"] = data[LENGTH.size + header_bytes :].decode("utf-8", "surrogatepass")
+    text = LENGTH.size + header_bytes
+    rest = text + told["text_bytes"]
+    content["text"] = data[text:rest].decode("utf-8", "surrogatepass")
+    markdown = data[rest:].decode("utf-8", "surrogatepass") if told["has_markdown"] else None
     content["kind"] = ContentKind(content["kind"])
     content["content_hash"] = bytes.fromhex(content["content_hash"])
     for name in _MOMENTS:
@@ -117,7 +127,7 @@ def unpack_answer(data: bytes) -> Extracted | Unread | ParserTry:
     rejects = [Reject(**(reject | {"kind": ItemKind(reject["kind"])})) for reject in told["rejects"]]
     tries = [_try(one) for one in told["tries"]]
     relevance, images = _relevance(told["relevance"]), _images(told["images"])
-    return Extracted(Content(**content), relevance, told["markdown"], items, rejects, tries, images)
+    return Extracted(Content(**content), relevance, markdown, items, rejects, tries, images)
 
 
 def _try(told: "dict[str, object]") -> ParserTry:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from bailiwick.db.sql import by_index
+from bailiwick.db.sql import array_of, by_index
 from bailiwick.extract.forgetting import without_forgotten
 from bailiwick.extract.images.writing import ImagesOfPage, WrittenImages, write_images
 from bailiwick.extract.page import Extracted
@@ -77,7 +77,9 @@ def write(conn: Connection, results: Sequence[Result]) -> Written:
     write_tries(conn, [(r.page, r.found.tries) for r in kept if isinstance(r.found, Extracted) and r.found.relevance])
     _tell(conn, kept, snapshots, changed)
     keys = [r.page.key for r in kept]
-    conn.exec_driver_sql(SQL["done"], {"domain_id": [d for d, _ in keys], "path_hash": [p for _, p in keys]})
+    conn.exec_driver_sql(
+        SQL["done"], {"domain_id": array_of(d for d, _ in keys), "path_hash": array_of(p for _, p in keys)}
+    )
     counts = _counted(kept, changed, late=len(results) - len(kept))
     counts.images = images
     return counts
@@ -92,8 +94,8 @@ def _without_forgotten(conn: Connection, results: Sequence[Result]) -> list[Resu
 
 def _hold(conn: Connection, results: Sequence[Result]) -> set[Key]:
     values = {
-        "domain_id": [r.page.domain_id for r in results],
-        "path_hash": [r.page.path_hash for r in results],
+        "domain_id": array_of(r.page.domain_id for r in results),
+        "path_hash": array_of(r.page.path_hash for r in results),
         "body_hash": [r.page.token for r in results],
     }
     return {(row.domain_id, row.path_hash) for row in conn.exec_driver_sql(SQL["hold"], values)}
@@ -106,8 +108,8 @@ def _write_snapshots(conn: Connection, results: Sequence[Result]) -> dict[Key, i
     known = [(r, e.content) for r, e in extracted if e.relevance is None]
     if known:
         values = {
-            "domain_id": [r.page.domain_id for r, _ in known],
-            "path_hash": [r.page.path_hash for r, _ in known],
+            "domain_id": array_of(r.page.domain_id for r, _ in known),
+            "path_hash": array_of(r.page.path_hash for r, _ in known),
             "content_hash": [content.content_hash for _, content in known],
             "body_hash": [r.page.body_hash for r, _ in known],
         }
@@ -123,21 +125,23 @@ def _write_snapshots(conn: Connection, results: Sequence[Result]) -> dict[Key, i
 def _snapshot_columns(rows: Sequence[tuple[Result, Extracted, Relevance]]) -> dict[str, object]:
     contents: list[Content] = [e.content for _, e, _ in rows]
     plain = ("content_hash", "kind", "title", "description", "language", "author", "canonical", "published_at",
-             "modified_at", "text", "words", "simhash")  # fmt: skip
+             "modified_at", "text")  # fmt: skip
     columns: dict[str, object] = {name: [getattr(content, name) for content in contents] for name in plain}
     return columns | {
         "version": EXTRACTOR_VERSION,
-        "domain_id": [r.page.domain_id for r, _, _ in rows],
-        "path_hash": [r.page.path_hash for r, _, _ in rows],
+        "domain_id": array_of(r.page.domain_id for r, _, _ in rows),
+        "path_hash": array_of(r.page.path_hash for r, _, _ in rows),
         "body_hash": [r.page.body_hash for r, _, _ in rows],
         "kind": [content.kind.value for content in contents],
+        "words": array_of(content.words for content in contents),
+        "simhash": array_of(content.simhash for content in contents),
         "meta": [json.dumps(dict(content.meta), ensure_ascii=False) for content in contents],
         "markdown": [e.markdown for _, e, _ in rows],
-        "is_relevant": [relevance.is_relevant for _, _, relevance in rows],
-        "relevance": [relevance.score for _, _, relevance in rows],
+        "is_relevant": array_of(relevance.is_relevant for _, _, relevance in rows),
+        "relevance": array_of(relevance.score for _, _, relevance in rows),
         "relevance_reason": [relevance.reason for _, _, relevance in rows],
         "relevance_source": [relevance.source.value for _, _, relevance in rows],
-        "profile_mark": [r.profile_mark for r, _, _ in rows],
+        "profile_mark": array_of(r.profile_mark for r, _, _ in rows),
     }
 
 
@@ -146,9 +150,9 @@ def _write_history(conn: Connection, snapshots: Mapping[Key, int]) -> set[Key]:
     if not snapshots:
         return set()
     values = {
-        "domain_id": [domain_id for domain_id, _ in snapshots],
-        "path_hash": [path_hash for _, path_hash in snapshots],
-        "snapshot_id": list(snapshots.values()),
+        "domain_id": array_of(domain_id for domain_id, _ in snapshots),
+        "path_hash": array_of(path_hash for _, path_hash in snapshots),
+        "snapshot_id": array_of(snapshots.values()),
     }
     return {(row.domain_id, row.path_hash) for row in conn.exec_driver_sql(SQL["add_history"], values)}
 
@@ -159,18 +163,18 @@ def _write_items(conn: Connection, results: Sequence[Result], snapshots: Mapping
         return
     rows = [(snapshots[r.page.key], r.page, item) for r, e in made for item in e.items]
     columns = {
-        "snapshot_id": [snapshot for snapshot, _, _ in rows],
+        "snapshot_id": array_of(snapshot for snapshot, _, _ in rows),
         "kind": [item.kind.value for _, _, item in rows],
-        "position": [item.position for _, _, item in rows],
+        "position": array_of(item.position for _, _, item in rows),
     }
     if rows:
         more = {
-            "domain_id": [page.domain_id for _, page, _ in rows],
-            "path_hash": [page.path_hash for _, page, _ in rows],
+            "domain_id": array_of(page.domain_id for _, page, _ in rows),
+            "path_hash": array_of(page.path_hash for _, page, _ in rows),
             "data": [json.dumps(item.data, ensure_ascii=False) for _, _, item in rows],
-            "confidence": [item.confidence for _, _, item in rows],
+            "confidence": array_of(item.confidence for _, _, item in rows),
             "extractor": [item.extractor for _, _, item in rows],
-            "extractor_version": [item.version for _, _, item in rows],
+            "extractor_version": array_of(item.version for _, _, item in rows),
             "content_hash": [item.content_hash for _, _, item in rows],
             "fields": [json.dumps(dict(item.fields)) for _, _, item in rows],
         }
@@ -185,16 +189,16 @@ def _write_rejects(conn: Connection, rows: Sequence[tuple[int, Claimed, Reject]]
     if not rows:
         return
     values = {
-        "snapshot_id": [snapshot for snapshot, _, _ in rows],
-        "domain_id": [page.domain_id for _, page, _ in rows],
-        "path_hash": [page.path_hash for _, page, _ in rows],
+        "snapshot_id": array_of(snapshot for snapshot, _, _ in rows),
+        "domain_id": array_of(page.domain_id for _, page, _ in rows),
+        "path_hash": array_of(page.path_hash for _, page, _ in rows),
         "kind": [reject.kind.value for _, _, reject in rows],
-        "position": [reject.position for _, _, reject in rows],
+        "position": array_of(reject.position for _, _, reject in rows),
         "field": [reject.field and storable(reject.field) for _, _, reject in rows],
         "value": [storable(reject.value) for _, _, reject in rows],
         "reason": [storable(reject.why) for _, _, reject in rows],
         "extractor": [reject.extractor for _, _, reject in rows],
-        "extractor_version": [reject.version for _, _, reject in rows],
+        "extractor_version": array_of(reject.version for _, _, reject in rows),
     }
     conn.exec_driver_sql(SQL["write_rejects"], values)
 
@@ -209,9 +213,9 @@ def _project(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key
     ]  # fmt: skip
     if moved:
         values = {
-            "domain_id": [domain_id for domain_id, _ in moved],
-            "path_hash": [path_hash for _, path_hash in moved],
-            "snapshot_id": [snapshots.get(key) for key in moved],
+            "domain_id": array_of(domain_id for domain_id, _ in moved),
+            "path_hash": array_of(path_hash for _, path_hash in moved),
+            "snapshot_id": array_of(snapshots.get(key) for key in moved),
         }
         conn.exec_driver_sql(SQL["project_products"], values)
 
@@ -232,17 +236,17 @@ def _write_parses(conn: Connection, results: Sequence[Result], snapshots: Mappin
         SQL["write_parses"],
         {
             "version": EXTRACTOR_VERSION,
-            "domain_id": [r.page.domain_id for r in results],
-            "path_hash": [r.page.path_hash for r in results],
+            "domain_id": array_of(r.page.domain_id for r in results),
+            "path_hash": array_of(r.page.path_hash for r in results),
             "body_hash": [r.page.body_hash for r in results],
             "outcome": [r.outcome.value for r in results],
             "error": [storable(r.found.why[:_ERROR_CHARS]) if isinstance(r.found, Unread) else None for r in results],
-            "snapshot_id": [snapshots.get(r.page.key) for r in results],
+            "snapshot_id": array_of(snapshots.get(r.page.key) for r in results),
             "content_hash": [content and content.content_hash for content in contents],
-            "simhash": [content and content.simhash for content in contents],
+            "simhash": array_of(content.simhash if content else None for content in contents),
             "profile": [r.page.profile for r in results],
-            "profile_mark": [r.profile_mark for r in results],
-            "milliseconds": [r.milliseconds for r in results],
+            "profile_mark": array_of(r.profile_mark for r in results),
+            "milliseconds": array_of(r.milliseconds for r in results),
         },
     )
 
@@ -263,11 +267,11 @@ def _tell(conn: Connection, results: Sequence[Result], snapshots: Mapping[Key, i
     if told:
         values = {
             "topic": [topic for topic, *_ in told],
-            "domain_id": [key[0] for _, key, *_ in told],
-            "path_hash": [key[1] for _, key, *_ in told],
-            "snapshot_id": [snapshot for _, _, snapshot, _, _ in told],
-            "items": [items for *_, items, _ in told],
-            "relevance": [relevance for *_, relevance in told],
+            "domain_id": array_of(key[0] for _, key, *_ in told),
+            "path_hash": array_of(key[1] for _, key, *_ in told),
+            "snapshot_id": array_of(snapshot for _, _, snapshot, _, _ in told),
+            "items": array_of(items for *_, items, _ in told),
+            "relevance": array_of(relevance for *_, relevance in told),
         }
         conn.exec_driver_sql(SQL["tell"], values)
 

@@ -13,7 +13,6 @@ from bailiwick.app import App
 from bailiwick.base.settings import Settings
 from bailiwick.evidence.asking import Budget
 from bailiwick.extract.content import ContentLimits
-from bailiwick.extract.items.model_reader import ModelReader
 from bailiwick.extract.page import Extracted
 from bailiwick.extract.parsers.facts import ParserOrder
 from bailiwick.extract.pool import ExtractionPool, PoolLimits
@@ -32,6 +31,8 @@ from bailiwick.registry.workers import this_worker
 
 Watch: TypeAlias = Callable[[ParseStage], Coroutine[None, None, None]]
 _WAIT_SECONDS = 0.05
+_BATCH_BYTES = 8 << 20
+"""The texts of a batch go to the database in one piece, again and again: of ordinary pages it is smaller than this."""
 _MOST_CALLS = 8
 """To the model at once: each has a connection to the database now and then, and those are ten."""
 
@@ -52,7 +53,7 @@ def parse(app: App, order: ParseOrder, watch: Watch) -> tuple[ParseProgress, boo
     """Parse until it is over. Returns how it went, and whether it was interrupted."""
     import uvloop
 
-    prepare_process()
+    prepare_process(large_bytes=_BATCH_BYTES)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_parse(app, order, watch))
 
@@ -136,6 +137,8 @@ def _second_reading(app: App) -> SecondReading | None:
     model = app.language_model
     if model is None:
         return None
+    from bailiwick.extract.items.model_reader import ModelReader  # loads all extractors
+
     settings = app.settings.model
     profiles, budget = app.profiles(), Budget.of(settings)
     places = asyncio.Semaphore(min(settings.concurrency, _MOST_CALLS))

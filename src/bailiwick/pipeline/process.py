@@ -14,10 +14,10 @@ _COLLECT_AFTER = 10_000
 _ORPHAN_SECONDS = 1.0
 
 
-def prepare_process() -> None:
-    """To be called once, when everything is imported."""
+def prepare_process(*, large_bytes: int = _LARGE_BYTES) -> None:
+    """To be called once, when everything is imported. Blocks of `large_bytes` and more go back when they are freed."""
     _raise_file_limit()
-    _keep_freed_memory()
+    _keep_freed_memory(large_bytes)
     # What is loaded by now stays: it need not be looked through again and again.
     gc.collect()
     gc.freeze()
@@ -37,12 +37,12 @@ def _raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _keep_freed_memory() -> None:
+def _keep_freed_memory(large_bytes: int) -> None:
     """Keep the room of one page's parse tree for the next one: giving it back costs a page fault for every 4 KB.
 
     GNU's allocator only; others have no such function, or do as they please.
     """
     with suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+        mallopt(_M_MMAP_THRESHOLD, large_bytes)
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)

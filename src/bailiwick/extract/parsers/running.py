@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from bailiwick.extract.items.checked import Maker
 from bailiwick.extract.parsers.facts import ParserOrder, StoredPage
 from bailiwick.extract.parsers.timing import TooLongError, within
 from bailiwick.model.items import Gathered, ItemKind, ParserOutcome, ParserTry
@@ -61,6 +60,7 @@ class SiteParsers:
         return None if number is None else parsers[-number]
 
     def _tried(self, parser: "Parser", page: StoredPage) -> tuple[Gathered, ParserOutcome, str | None]:
+        from bailiwick.extract.items.checked import Maker  # loads all extractors
         from bailiwick.extract.parsers.items import NothingError, gathered
 
         maker = Maker(parser.facts.name, parser.facts.version)

@@ -10,7 +10,8 @@ from bailiwick.extract.clean import clean_line
 from bailiwick.extract.items.product.codes import note_codes
 from bailiwick.extract.items.product.evidence import Evidence
 from bailiwick.extract.items.product.prices import Price, read_price
-from bailiwick.extract.items.product.sight import PRICE_MARK, Seen, Sight, marks_of
+from bailiwick.extract.items.product.sight import PRICE_MARK, Sight, marks_of
+from bailiwick.extract.items.product.texts import Seen
 from bailiwick.extract.items.product.words import IN_STOCK, OUT_OF_STOCK
 from bailiwick.extract.items.source import Source
 from bailiwick.model.currencies import currency_of
@@ -33,6 +34,7 @@ _ELSEWHERE = re.compile(
 _NOW = re.compile(r"current|sale|final|now|our|special|actual|main|today|deal|buy|offer|pdp|detail|aktuel")
 _LEVELS = 7
 _CROSSING, _ASIDE = frozenset({"del", "s", "strike"}), frozenset({"nav", "footer", "aside"})
+_NO_DIGIT = re.compile(r"\D+")
 _NUMBER, _SHARE = re.compile(r"\d+"), re.compile("%|\\d\\s*[/x\u00d7]\\s*\\w")
 _MANY_ALIKE = 6
 _FAR = 400
@@ -51,8 +53,10 @@ Priced = list[tuple[Seen, Price]]
 def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     """Note what can be seen. A page without markup is a product if it has one heading, a price and a way to buy it."""
     heading = sight.headings[0] if sight.headings else None
+    if not evidence.is_product and (heading is None or not (sight.codes or sight.buys)):
+        return
     said, priced, best = evidence.text("price"), Priced(), None
-    if not said or _is_crossed_out(said, _priced(seen for seen in sight.prices if _is_old(seen.node))):
+    if not said or _is_seen_crossed_out(said, sight):
         priced = _priced(sight.prices)
         best = _best_price(priced, sight, heading)
     if not evidence.is_product and heading is not None:
@@ -72,6 +76,17 @@ def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     if evidence.sure.get("availability", 0) < _STOCK_SURE:
         _note_stock(sight, heading, evidence)
     note_codes([seen for seen in sight.codes if not _is_elsewhere(seen.node)], source, evidence)
+
+
+def _is_seen_crossed_out(said: str, sight: Sight) -> bool:
+    """Whether the price that is said is seen as an old one. Most amounts are others, by their digits."""
+    digits = said.replace(".", "").strip("0")
+    alike = [
+        seen
+        for seen in sight.prices
+        if digits in (own := _NO_DIGIT.sub("", seen.text)) or not (own.isascii() and said.isascii())
+    ]
+    return _is_crossed_out(said, _priced(seen for seen in alike if _is_old(seen.node)))
 
 
 def _priced(prices: Iterable[Seen]) -> Priced:

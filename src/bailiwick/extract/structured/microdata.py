@@ -20,7 +20,8 @@ _TIME_CHARS = 200
 
 def read_microdata(tree: "HtmlElement", base_url: str) -> list[Thing]:
     """The outermost items of a page. One with very many has none that could be told from the others."""
-    if not 0 < int(tree.xpath("count(descendant-or-self::*/@itemscope)")) <= _MOST_SCOPES or tree.xpath(_TOO_DEEP):
+    scopes = int(tree.xpath("count(descendant-or-self::*/@itemscope)"))
+    if not 0 < scopes <= _MOST_SCOPES or (scopes > _MOST_NESTED and tree.xpath(_TOO_DEEP)):
         return []
     try:
         read = _reader().extract_items(tree, base_url)

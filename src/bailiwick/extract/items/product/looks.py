@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiwick.extract.clean import clean_line
 from bailiwick.extract.items.product.codes import note_codes
@@ -120,9 +121,11 @@ def _best_price(priced: Priced, sight: Sight, heading: Seen | None) -> _Tag | No
     for seen, price in priced:
         amounts.setdefault(_kind(seen), set()).add(price.amount)
     tags = []
+    said_by = cache(_said_by)  # prices of a page stand in elements of the same few names
     for seen, price in priced:
         is_listed = len(amounts[_kind(seen)]) >= _MANY_ALIKE
-        score = _rate(seen, price, heading, sight) + min(times[price.amount], 4) * 0.25 - is_listed
+        score = _rate(seen, price, heading, sight, called=_called(seen.node, said_by))
+        score = score + min(times[price.amount], 4) * 0.25 - is_listed
         tags.append(_Tag(price, seen, score, is_listed))
     best = max(tags, key=lambda tag: (tag.score, -tag.seen.place), default=None)
     return best if best is not None and best.score >= _LEAST else None
@@ -170,9 +173,9 @@ def _is_old(node: "HtmlElement | None") -> bool:
     return False
 
 
-def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight) -> float:
+def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight, *, called: float) -> float:
     """How much it looks like the price of the page's product: what it is called, where it stands, what else it says."""
-    score = (1.0 if price.sign else 0.0) + _called(seen.node)
+    score = (1.0 if price.sign else 0.0) + called
     if heading is not None:
         distance = seen.place - heading.place
         score += 3.0 * max(0.0, 1 - distance / _FAR) if distance >= 0 else max(0.0, 1.5 + distance / 100)
@@ -186,19 +189,33 @@ def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight) -> float
     return score
 
 
-def _called(node: "HtmlElement | None") -> float:
+class _Said(NamedTuple):
+    """What the names of an element say of the price in it."""
+
+    is_price: bool
+    is_now: bool
+    is_other: bool
+    is_crossed: bool
+    is_elsewhere: bool
+
+
+def _said_by(marks: str) -> _Said:
+    return _Said(*(pattern.search(marks) is not None for pattern in (PRICE_MARK, _NOW, _OTHER, _CROSSED, _ELSEWHERE)))
+
+
+def _called(node: "HtmlElement | None", said_by: Callable[[str], _Said]) -> float:
     """What it and the elements around it are called, and whether they cross it out or put it aside."""
     score = 0.0
     for level in range(_LEVELS):
         if node is None or node.tag == "body":
             break
-        marks = marks_of(node)
+        said = said_by(marks_of(node))
         if level <= 2:
-            score += (1.5 if level == 0 else 0.7) * bool(PRICE_MARK.search(marks)) + 0.5 * bool(_NOW.search(marks))
-            score -= 2.0 * bool(_OTHER.search(marks)) + 3.0 * (node.tag in _CROSSING or bool(_CROSSED.search(marks)))
+            score += (1.5 if level == 0 else 0.7) * said.is_price + 0.5 * said.is_now
+            score -= 2.0 * said.is_other + 3.0 * (node.tag in _CROSSING or said.is_crossed)
         if node.tag in _ASIDE:
             score -= 4
-        elif _ELSEWHERE.search(marks):
+        elif said.is_elsewhere:
             score -= 2.5
         node = node.getparent()
     return score

@@ -72,7 +72,7 @@ class Sight:
     def prices(self) -> list[Seen]:
         """Amounts of money: what is called a price and has a number, and numbers with a sign."""
         marked = (_marked(node, place) for node, place in self.marked)
-        found = [*filter(None, marked), *filter(None, (_money(self.texts, at) for at in range(len(self.texts))))]
+        found = [*filter(None, marked), *_amounts(self.texts)]
         return sorted(found, key=attrgetter("place"))[:_MOST_OF_A_KIND]
 
     @cached_property
@@ -233,19 +233,24 @@ def _marked(node: "HtmlElement", place: int) -> Seen | None:
     return Seen(whole_node, place, whole)
 
 
-def _money(texts: Texts, at: int) -> Seen | None:
-    """An amount with its sign, which may stand in elements of their own."""
-    text, low = texts.written[at], texts.low[at]
-    if _DIGIT.search(low):
-        node = texts.nodes[at]
-        whole = text if len(node) == 0 and len(node.text) <= _LONG_CHARS else _text(node, _SHORT_CHARS + 1)
-    elif len(text) <= _SIGN_CHARS and _MONEY.search(low) and (node := texts.nodes[at].getparent()) is not None:
+def _amounts(texts: Texts) -> Iterator[Seen]:
+    """Amounts with their sign, which may stand in elements of their own."""
+    for at, low in enumerate(texts.low):
+        if _DIGIT.search(low):
+            node = texts.nodes[at]
+            if len(node) == 0 and len(node.text) <= _LONG_CHARS:
+                if _MONEY.search(low):
+                    yield Seen(node, texts.places[at], texts.written[at])
+                continue
+        elif (
+            len(texts.written[at]) > _SIGN_CHARS
+            or not _MONEY.search(low)
+            or (node := texts.nodes[at].getparent()) is None
+        ):
+            continue
         whole = _text(node, _SHORT_CHARS + 1)
-    else:
-        return None
-    if len(whole) <= _SHORT_CHARS and _DIGIT.search(whole) and _MONEY.search(whole.lower()):
-        return Seen(node, texts.places[at], whole)
-    return None
+        if len(whole) <= _SHORT_CHARS and _DIGIT.search(whole) and _MONEY.search(whole.lower()):
+            yield Seen(node, texts.places[at], whole)
 
 
 def _is_for_buying(button: "HtmlElement") -> bool:

@@ -18,7 +18,7 @@ from bailiwick.extract.simhash import simhash, word_count, words_of
 from bailiwick.model.content import Content, ContentKind, ParseOutcome, Unread
 
 if TYPE_CHECKING:
-    from resiliparse.parse.html import HTMLTree
+    from resiliparse.parse.html import DOMNode, HTMLTree
 
 LARGE_CHARS = 300_000
 """Of a document that is longer the main text is not laid out."""
@@ -97,9 +97,8 @@ def _main_text(tree: "HTMLTree", *, is_large: bool = False) -> str:
 @contextmanager
 def _sunken_lists(tree: "HTMLTree") -> Iterator[None]:
     """Lists of text moved deeper for a while: resiliparse takes each `ul` within two steps of the body for a menu."""
-    body = tree.body
     moved = []
-    for node in body.query_selector_all("body > ul, body > * > ul") if body is not None else ():
+    for node in _lists_near(tree):
         items, links = len(node.get_elements_by_tag_name("li")), len(node.get_elements_by_tag_name("a"))
         if 2 * links > items or node.parent is None:
             continue
@@ -114,6 +113,20 @@ def _sunken_lists(tree: "HTMLTree") -> Iterator[None]:
         for node, outer in moved:
             outer.parent.insert_before(node, outer)
             outer.parent.remove_child(outer)
+
+
+def _lists_near(tree: "HTMLTree") -> "list[DOMNode]":
+    """The lists within two steps of the body, in order. A selector would be tried on every element of the page."""
+    found = []
+    outer = tree.body.first_element_child if tree.body is not None else None
+    while outer is not None:
+        found += [outer] if outer.tag == "ul" else []
+        inner = outer.first_element_child
+        while inner is not None:
+            found += [inner] if inner.tag == "ul" else []
+            inner = inner.next_element
+        outer = outer.next_element
+    return found
 
 
 def _title(page_title: str, facts: Facts) -> str | None:

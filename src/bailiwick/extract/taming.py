@@ -46,9 +46,8 @@ def _is_deep(html: str, max_depth: int) -> bool:
     steps = {name: _step(name) for name in set(names)}
     lists = {name: step for name, step in steps.items() if name.lstrip("/").lower() in _LISTS}
     others = steps | dict.fromkeys(lists, 0)
-    return (
-        _most(map(others.__getitem__, names)) > max_depth
-        or _most(lists[name] for name in names if name in lists) > _MAX_LIST_DEPTH
+    return _goes_below(map(others.__getitem__, names), max_depth) or _goes_below(
+        map(lists.__getitem__, filter(lists.__contains__, names)), _MAX_LIST_DEPTH
     )
 
 
@@ -59,11 +58,13 @@ def _step(name: str) -> int:
     return -1 if name[0] == "/" else 1
 
 
-def _most(steps: Iterable[int]) -> int:
-    """The greatest depth of a walk that never goes above its start, without a step of Python for each tag."""
+def _goes_below(steps: Iterable[int], limit: int) -> bool:
+    """Whether a walk that never goes above its start gets deeper than that, without a step of Python for each tag."""
     heights = list(accumulate(steps, initial=0))
+    if max(heights) - min(heights) <= limit:  # as deep as it can be, whatever comes first
+        return False
     depths: Iterable[int] = map(sub, heights, accumulate(heights, min))
-    return max(depths)
+    return max(depths) > limit
 
 
 def _flattened(html: str, max_depth: int) -> str:

@@ -27,19 +27,24 @@ _SETS = (
     ("data-original-set", FoundIn.LAZY),
 )
 _SHARED = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
-_PLACEHOLDER = re.compile(
-    r"(?:^|[/_.-])(?:blank|spacer|placeholder|pixel|transparent|1x1|lazy|loading)(?:[/_.-]|$)", re.I
+_STANDINS = frozenset(b"blank spacer placeholder pixel transparent 1x1 lazy loading".split())
+"""Words for what stands in the place of an image, between strokes, points and hyphens."""
+_SMALL = frozenset(
+    b"""thumb thumbs thumbnail thumbnails icon icons avatar avatars sprite sprites logo logos badge badges emoji favicon
+    flag flags arrow arrows bullet bullets button buttons prev previous next""".split()
 )
-_SMALL = re.compile(
-    r"(?:^|[^a-z])(?:thumbs?|thumbnails?|icons?|avatars?|sprites?|logos?|badges?|emoji|favicon|flags?"
-    r"|arrows?|bullets?|buttons?|prev|previous|next)(?:[^a-z]|$)",
-    re.I,
-)
+"""Words for what is small, between anything but letters."""
+# Words are cut out of an address in two passes over its bytes; an expression tries each of them at every letter.
+_LOWER = bytes(range(256)).lower()
+_BETWEEN_PARTS = _LOWER.translate(bytes.maketrans(b" \t\n\r\f\v/_.-", b"??????    "))
+_BETWEEN_LETTERS = bytes(code if chr(code).isalpha() and code < 128 else 32 for code in _LOWER)
 _AROUND = frozenset({"nav", "header", "footer", "button"})
 _STEPS_UP = 6
 _MOST_SOURCES = 40
 _NUMBER_CHARS = 20
-_MAIN = re.compile(r"(?:^|[\s_-])(?:hero|primary|featured|main-image|product-image|lead|cover)(?:[\s_-]|$)", re.I)
+_MAIN = re.compile(r"(?:^|[\s_-])(?:hero|primary|featured|main-image|product-image|lead|cover)(?:[\s_-]|$)")
+_NO_MARKS = 2
+"""So many spaces are between marks that are missing."""
 _THUMBNAIL_PIXELS = 160
 _NUMBER = re.compile(r"\s*(\d{1,6})\s*(?:px)?\s*$")
 _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])\s*([\d.]+[wx])?[^,]*(?:,|$)", re.I)
@@ -114,7 +119,7 @@ def _as(image: FoundImage, kind: ImageType) -> FoundImage:
 def _addresses(node: "DOMNode") -> Iterator[tuple[str, FoundIn]]:
     """Where the element's image may be, the best first."""
     source = (node.getattr("src") or "").strip()
-    is_standin = not source or source[:5].lower() == "data:" or _PLACEHOLDER.search(source) is not None
+    is_standin = not source or source[:5].lower() == "data:" or _says(source, _BETWEEN_PARTS, _STANDINS)
     for name, found_in in _SETS:
         if best := _largest(node.getattr(name)):
             yield best, found_in
@@ -170,13 +175,17 @@ def _kind(node: "DOMNode", url: str) -> ImageType:
     """By what the element says of itself: its size, its class, the words of its address."""
     sides = [side for name in ("width", "height") if (side := _pixels(node.getattr(name))) is not None]
     marks = f"{node.getattr('class') or ''} {node.getattr('id') or ''} {node.getattr('itemprop') or ''}"
-    if _MAIN.search(marks):
+    if len(marks) > _NO_MARKS and _MAIN.search(marks.lower()):
         return ImageType.PRIMARY
     if (sides and max(sides) <= _THUMBNAIL_PIXELS) or _is_around(node):
         return ImageType.THUMBNAIL
-    if _SMALL.search(marks) or (not sides and _SMALL.search(url.partition("://")[2].partition("/")[2])):
-        return ImageType.THUMBNAIL
-    return ImageType.GALLERY
+    words = marks if sides else f"{marks} {url.partition('://')[2].partition('/')[2]}"
+    return ImageType.THUMBNAIL if _says(words, _BETWEEN_LETTERS, _SMALL) else ImageType.GALLERY
+
+
+def _says(text: str, between: bytes, words: frozenset[bytes]) -> bool:
+    """Whether one of these words is in a text, by what stands between its words."""
+    return not words.isdisjoint(text.encode("utf-8", "replace").translate(between).split())
 
 
 def _is_around(node: "DOMNode") -> bool:

@@ -28,14 +28,21 @@ _CITY = (
 )
 _REGIONS = "|".join([*_STATES, *_STATE_NAMES])
 _CODES = (
-    ("US", re.compile(rf"(?P<city>{_CITY}),?\s(?P<region>{_REGIONS}),?\s(?P<code>\d{{5}}(?:-\d{{4}})?)\b")),
-    ("GB", re.compile(r"(?P<code>\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b)")),
-    ("IE", re.compile(r"(?P<code>\b[AC-FHKNPRTV-Y]\d[\dW]\s?[\dAC-FHKNPRTV-Y]{4}\b)")),
-    ("CA", re.compile(r"(?P<code>\b[ABCEGHJ-NPRSTVXY]\d[A-Z]\s?\d[A-Z]\d\b)")),
-    ("NL", re.compile(rf"(?P<code>\b\d{{4}}\s?[A-Z]{{2}})\s{{1,2}}(?P<city>{_CITY})")),
-    ("", re.compile(rf"(?<![\w.,-])(?:(?P<land>[ADFLBIE]|CH)-)?(?P<code>\d{{5}}|\d{{4}})\s{{1,2}}(?P<city>{_CITY})")),
-    ("IN", re.compile(rf"(?P<city>{_CITY})\s?[–-]?\s?(?P<code>[1-9]\d{{2}}\s?\d{{3}})\b(?![\d-])")),
+    ("US", r"\d\d\d\d\d", rf"(?P<city>{_CITY}),?\s(?P<region>{_REGIONS}),?\s(?P<code>\d{{5}}(?:-\d{{4}})?)\b"),
+    ("GB", r"\d[A-Z]{2}", r"(?P<code>\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b)"),
+    ("IE", r"[A-Z]\d[\dW]", r"(?P<code>\b[AC-FHKNPRTV-Y]\d[\dW]\s?[\dAC-FHKNPRTV-Y]{4}\b)"),
+    ("CA", r"\d[A-Z]\d\b", r"(?P<code>\b[ABCEGHJ-NPRSTVXY]\d[A-Z]\s?\d[A-Z]\d\b)"),
+    ("NL", r"\d\d\d\d\s?[A-Z]{2}", rf"(?P<code>\b\d{{4}}\s?[A-Z]{{2}})\s{{1,2}}(?P<city>{_CITY})"),
+    (
+        "", r"\d\d\d\d\s{1,2}[A-ZÀ-Ý]",
+        rf"(?<![\w.,-])(?:(?P<land>[ADFLBIE]|CH)-)?(?P<code>\d{{5}}|\d{{4}})\s{{1,2}}(?P<city>{_CITY})",
+    ),
+    ("IN", r"\d\d\d\s?\d{3}\b", rf"(?P<city>{_CITY})\s?[–-]?\s?(?P<code>[1-9]\d{{2}}\s?\d{{3}})\b(?![\d-])"),
 )  # fmt: skip
+"""By country: what is in each of its codes, and is found quickly; the code with what stands beside it."""
+_PATTERNS = tuple((land, re.compile(hint), re.compile(pattern)) for land, hint, pattern in _CODES)
+_MAY_BE_CODE = re.compile(r"[A-Z\d](?:(?<=\d)(?:\d\d\d|[A-Z]|\d\d\s\d\d\d)|(?<=[A-Z])\d)")
+"""In the codes of every country. An expression that begins with one set of characters is the quickest there is."""
 _LANDS = {"A": "AT", "D": "DE", "F": "FR", "CH": "CH", "L": "LU", "B": "BE", "I": "IT", "E": "ES", "NL": "NL"}
 _FOUR_DIGITS = frozenset(("AT", "CH", "BE", "LU", "LI", "DK", "NO", "HU", "AU", "NZ"))
 _STREET = re.compile(
@@ -123,8 +130,10 @@ def read_address(text: str, country: str | None) -> PostalAddress | None:
 
 
 def _code_in(text: str, country: str | None) -> "tuple[str, re.Match[str]] | None":
-    for land, pattern in _CODES:
-        match = pattern.search(text)
+    if _MAY_BE_CODE.search(text) is None:
+        return None
+    for land, hint, pattern in _PATTERNS:
+        match = pattern.search(text) if hint.search(text) else None
         if match is None:
             continue
         if land == "IN" and country not in ("IN", None):

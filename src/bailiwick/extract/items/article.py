@@ -14,11 +14,14 @@ _LEAST_WORDS_SAID, _LEAST_WORDS_SEEN = 30, 150
 _PROSE_LINE = 200
 """Characters from which on a line is a paragraph."""
 _LEAST_PROSE = 0.5
+_SAID_TYPES = frozenset({"article", "blog", "news.article"})
 _SAID_BY_DATA, _SAID_BY_META, _SEEN = 0.95, 0.8, 0.6
 
 
 def article_of(content: Content, markdown: str | None, url: str) -> Item | None:
     """The article that a page is, with how sure that is; None for other pages."""
+    if not _may_be_one(content):
+        return None
     body = text_of_markdown(markdown) if markdown else content.text
     confidence = _confidence(content, body)
     if confidence is None:
@@ -41,6 +44,14 @@ def article_of(content: Content, markdown: str | None, url: str) -> Item | None:
     return Item(ItemKind.ARTICLE, 0, data, confidence, EXTRACTOR, VERSION)
 
 
+def _may_be_one(content: Content) -> bool:
+    """What needs no text: whether it says that it is one, or is signed or dated."""
+    if ARTICLE_TYPES.intersection(content.meta.get("ld:type", "").split(",")):
+        return True
+    is_signed = content.published_at is not None or content.author is not None
+    return is_signed or content.meta.get("og:type", "").lower() in _SAID_TYPES
+
+
 def _confidence(content: Content, body: str) -> float | None:
     """None where it is no article. A page that says so is believed if it has more than a teaser's text."""
     words = len(body.split())
@@ -49,7 +60,7 @@ def _confidence(content: Content, body: str) -> float | None:
     if ARTICLE_TYPES.intersection(content.meta.get("ld:type", "").split(",")):
         return _SAID_BY_DATA
     is_dated = content.published_at is not None
-    if content.meta.get("og:type", "").lower() in ("article", "blog", "news.article"):
+    if content.meta.get("og:type", "").lower() in _SAID_TYPES:
         # WordPress calls every page an article; a date or an author tells one.
         return _SAID_BY_META if is_dated or content.author else _SEEN
     is_signed = is_dated or content.author is not None

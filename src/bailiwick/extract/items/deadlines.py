@@ -54,6 +54,13 @@ _ROLLING = re.compile(
     r"keine frist|en continu|toute l.année|au fil de l.eau|todo el año|plazo abierto|doorlopend|het hele jaar|"
     r"continuously|continuous basis"
 )
+_ROLLING_TEXT = """
+    rolling|year-round|year round|any time|anytime|deadline|open-ended call|open ended call|ongoing|laufend|jederzeit|
+    ganzjährig|keine frist|en continu|toute l|au fil de l|todo el año|plazo abierto|doorlopend|het hele jaar|
+    continuously|continuous basis
+"""
+_ROLLING_PARTS = tuple(part.strip() for part in _ROLLING_TEXT.split("|"))
+"""One of these is in each way to say so."""
 _CONTEXT = 70
 
 
@@ -127,8 +134,11 @@ def _rolling(lines: list[Line], pairs: list[Pair]) -> Deadline | None:
             value = pair.value.casefold()[:200]
             if _ROLLING.search(value) or re.match(r"(?:none|keine|aucune?|geen|ninguno)\b", value):
                 return Deadline(None, is_rolling=True, sure=0.85)
-    for line in lines:
-        lowered = line.text.casefold()
-        if line.zone is Zone.MAIN and _ROLLING.search(lowered) and _NEAR.search(lowered):
+    matter = [line.text for line in lines if line.zone is Zone.MAIN]
+    whole = "\n".join(matter).casefold()
+    if not any(part in whole for part in _ROLLING_PARTS):
+        return None
+    for lowered in whole.split("\n"):
+        if _ROLLING.search(lowered) and _NEAR.search(lowered):
             return Deadline(None, is_rolling=True, sure=0.65)
     return None

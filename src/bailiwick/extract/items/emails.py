@@ -53,11 +53,17 @@ def places_of_emails(text: str) -> list[tuple[str, int, int]]:
     """Addresses with where they begin and end, however they are written."""
     text = text[:_MOST_TEXT]
     found = [(f"{match[1]}@{match[2]}", *match.span()) for match in _PLAIN.finditer(text)] if "@" in text else []
-    if _HINT.search(text):
+    if _may_be_hidden(text) and _HINT.search(text):
         for pattern in (_BRACKETED, _SPELT):
             found += [(f"{match[1]}@{_DOTS.sub('.', match[2])}", *match.span()) for match in pattern.finditer(text)]
     kept = [(email, start, end) for address, start, end in found if (email := usable(address))]
     return [one for one in kept if "@" in text[one[1] : one[2]] or _is_common(one[0])]
+
+
+def _may_be_hidden(text: str) -> bool:
+    """Quicker than the hints themselves: most texts have neither brackets nor one of these words."""
+    low = text.lower()
+    return any(sign in low for sign in ("(", "[", "{", "<", "dot", "punkt"))
 
 
 def _is_common(email: str) -> bool:

@@ -122,6 +122,7 @@ class _Reader:
         self._is_bold_so_far = True
         self._pending: list[Link] = []
         self._rows_open: list[tuple[int, int]] = []
+        self._known: dict[str, Zone | None] = {}
 
     def read(self, root: "HtmlElement") -> list[Line]:
         from lxml import etree
@@ -129,8 +130,6 @@ class _Reader:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, node in walk:
             tag = node.tag
-            if not isinstance(tag, str):
-                continue
             if event == "start":
                 if tag in _SKIPPED:
                     if tag == "script":
@@ -196,7 +195,7 @@ class _Reader:
             href = node.get("href")
             if href:
                 self._links += 1
-                words = " ".join("".join(node.itertext())[:300].split())
+                words = " ".join(("".join(node.itertext()) if len(node) else node.text or "")[:300].split())
                 self._pending.append(Link(words, href[:4_000].strip(), _looks_like_button(node)))
 
     def _end(self, _: "HtmlElement", tag: str) -> None:
@@ -227,8 +226,8 @@ class _Reader:
             text = " ".join("".join(self._parts).split())
             if text or self._pending:
                 self._add(text)
-        self._parts, self._bold_parts, self._pending = [], [], []
-        self._chars, self._is_bold_so_far = 0, True
+            self._parts, self._bold_parts, self._pending = [], [], []
+            self._chars, self._is_bold_so_far = 0, True
 
     def _add(self, text: str) -> None:
         tag, node = self._blocks[-1]
@@ -265,11 +264,17 @@ class _Reader:
         if zone is None:
             names = f"{node.get('class') or ''} {node.get('id') or ''}"[:_MOST_CLASS_CHARS]
             if len(names) > 1:
-                lowered = names.lower()
-                zone = next((zone for zone, pattern in _NAMES if pattern.search(lowered)), None)
+                zone = self._zone_of(names)
         if zone is None or zone is Zone.MAIN:
             return zone or around
         return around if self._holds_the_matter(node) else zone
+
+    def _zone_of(self, names: str) -> Zone | None:
+        """By class and id, of which the same few come again and again."""
+        if names not in self._known:
+            lowered = names.lower()
+            self._known[names] = next((zone for zone, pattern in _NAMES if pattern.search(lowered)), None)
+        return self._known[names]
 
     @staticmethod
     def _holds_the_matter(node: "HtmlElement") -> bool:

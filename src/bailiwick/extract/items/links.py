@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from bailiwick.extract.addresses import absolute
+from bailiwick.extract.items.hints import may_say
 from bailiwick.extract.items.lines import Line, Link, Zone
 
 _BEGINS = re.compile(
@@ -25,6 +26,11 @@ _HINTS = re.compile(
     r"déposer|offre|sign up",
     re.IGNORECASE,
 )
+_PARTS = (
+    *("appl", "bewerb", "antrag", "postul", "candidat", "dépos", "solicit", "inscri", "aanvra", "aanmeld", "anmeld"),
+    *("submit", "sign up", "regist", "form", "fill in", "sede", "portal", "offre"),
+)
+"""One of these is in each text that any of the three finds."""
 _TEXT = ((3.0, _BEGINS), (2.5, _SAYS), (1.2, _HINTS))
 _HREF = re.compile(
     r"appl[iy]|antrag|bewerb|candidat|solicit|aanvra|aanmeld|anmeld|submit|register|form\b|inscri|respond|/eoi|"
@@ -41,7 +47,7 @@ _NO_HREF = re.compile(r"^(?:#|mailto:|tel:|javascript:)", re.IGNORECASE)
 _NEAR = re.compile(
     r"\bapply\b|\bsubmit\b|bewerb|antrag|candidat|solicit|aanvra|aanmeld|presentaci|déposer", re.IGNORECASE
 )
-_LEAST = 1.5
+_LEAST, _NEARBY = 1.5, 0.5
 
 
 def find_apply_url(lines: Iterable[Line], base_url: str) -> tuple[str, float] | None:
@@ -51,7 +57,9 @@ def find_apply_url(lines: Iterable[Line], base_url: str) -> tuple[str, float] | 
         if line.zone not in (Zone.MAIN, Zone.HEADER):
             continue
         for link in line.links:
-            score = _score(link) + 0.5 * (_NEAR.search(line.text[:300]) is not None)
+            score = _score(link)
+            if score + _NEARBY >= _LEAST and _NEAR.search(line.text[:300]) is not None:
+                score += _NEARBY
             if score >= _LEAST and (best is None or score > best[0]):
                 best = (score, link.href)
     if best is None:
@@ -61,7 +69,7 @@ def find_apply_url(lines: Iterable[Line], base_url: str) -> tuple[str, float] | 
 
 
 def _score(link: Link) -> float:
-    if _NO_HREF.match(link.href) or not link.text or len(link.text) > 120:
+    if not link.text or len(link.text) > 120 or not may_say(link.text, _PARTS) or _NO_HREF.match(link.href):
         return 0
     score = next((weight for weight, pattern in _TEXT if pattern.search(link.text)), 0.0)
     if not score:

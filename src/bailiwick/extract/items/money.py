@@ -18,6 +18,12 @@ _AFTER = (
     r"€|£|₹|\$|CHF|EUR|GBP|USD|CAD|INR|[Ee]uros?|[Pp]ounds?|[Dd]ollars?|[Rr]upees|[Ff]rancs?|Franken|zł|Kč|SEK|"
     r"NOK|DKK"
 )
+_NAMED_TEXT = """
+    $ € £ ¥ ₹ Rs CHF EUR GBP USD CAD AUD NZD INR SEK NOK DKK PLN CZK ZAR SGD Fr. zł Kč euro Euro pound Pound
+    dollar Dollar rupees Rupees franc Franc Franken
+"""
+_NAMED = tuple(_NAMED_TEXT.split())
+"""One of these is in each way to name a currency."""
 _DIGITS = r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{2,3}){1,4}(?:[.,]\d{1,2})?|\d{1,12}(?:[.,]\d{1,2})?"
 _SCALE = r"k|K|m|M|mn|million|millions|Mio\.?|Millionen|millones|miljoen|crores?|lakhs?|thousand|tausend|bn|billion"
 _SUM = re.compile(
@@ -57,6 +63,11 @@ class Sum:
     @property
     def is_range(self) -> bool:
         return self.least != self.most
+
+
+def names_money(text: str) -> bool:
+    """Whether there may be an amount in a text, however long: it names a currency."""
+    return any(name in text for name in _NAMED)
 
 
 def sums_in(text: str, host: str = "", language: str | None = None) -> list[Sum]:

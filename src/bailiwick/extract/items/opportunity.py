@@ -6,9 +6,10 @@ from bailiwick.extract.items.calendar_days import iso_day
 from bailiwick.extract.items.checked import Maker, checked
 from bailiwick.extract.items.deadlines import find_deadline
 from bailiwick.extract.items.evidence import LABELLED, MARKUP, SEEN, Values
+from bailiwick.extract.items.hints import may_say
 from bailiwick.extract.items.lines import Line, Zone
 from bailiwick.extract.items.links import find_apply_url
-from bailiwick.extract.items.money import sums_in
+from bailiwick.extract.items.money import names_money, sums_in
 from bailiwick.extract.items.pairs import Pair
 from bailiwick.extract.items.parts import Part, parts_of
 from bailiwick.extract.items.source import Source
@@ -44,6 +45,22 @@ _KINDS = {
     "job": _JOB,
 }
 """In this order: what is more special comes first."""
+_KIND_PARTS_TEXT = {
+    "internship": "intern|praktik|stage|stagiaire|prácticas|becari",
+    "apprenticeship": "apprenti|ausbildung|azubi|lehrstelle|alternance|leerling|aprendiz",
+    "volunteering": "volunteer|ehrenamt|freiwillige|bénévol|vrijwillig|voluntari",
+    "fellowship": "fellowship",
+    "scholarship": "scholarship|stipendium|beca|studiebeurs",
+    "residency": "residenc|artist in residence|résidence d",
+    "competition": "competition|wettbewerb|concours|concurso|wedstrijd|prijsvraag",
+    "tender": "tender|procurement|request for proposals|marché public|appel d|ausschreibung|licitaci|aanbesteding|"
+    "contracting authority",
+    "call": "call for|open call",
+    "job": "job|vacanc|career|recrut|recruit|hiring|stelle|karriere|bewerbung|empleo|cdi|cdd|vacature|/|salary|wage|"
+    "employer|phd position|postdoc|position is|seeking a|cherche un|post",
+}
+_KIND_PARTS = {kind: tuple(parts.split("|")) for kind, parts in _KIND_PARTS_TEXT.items()}
+"""One of these is in each of a kind's words."""
 _KIND = tuple((kind, re.compile(words, re.IGNORECASE)) for kind, words in _KINDS.items())
 _FUNDING_NAME = re.compile(
     r"grant|\bfunds?\b|funding|bursar|scheme|voucher|subsid|f[öo]rder|appel à projets|bourse|subvention|ayuda|"
@@ -173,9 +190,12 @@ def _kind_of(name: str, text: str) -> str | None:
             if kind == "scholarship" and re.search(r"startstipendium", name, re.IGNORECASE):
                 continue
             return kind
-    counts = {kind: len(pattern.findall(text[:3_000])) for kind, pattern in _KIND} if text else {}
-    best = max(counts, key=lambda kind: counts[kind], default=None)
-    return best if best is not None and counts[best] > 0 else None
+    text = text[:3_000]
+    best, most = None, 0
+    for kind, pattern in _KIND if text else ():
+        if may_say(text, _KIND_PARTS[kind]) and (count := len(pattern.findall(text))) > most:
+            best, most = kind, count
+    return best
 
 
 _EMPLOYMENT = {
@@ -248,9 +268,11 @@ def _compensation(source: Source, lines: list[Line], pairs: list[Pair]) -> tuple
                 best = (score, (_paying_part(source, text) if len(text) > _SHORT else None) or _clause(text))
     if best is not None:
         return best[1], LABELLED
-    for line in lines:
-        if line.zone is Zone.MAIN and (pay := _paying_part(source, line.text)):
-            return pay, SEEN
+    told = [line.text for line in lines if line.has_digit and line.zone is Zone.MAIN]
+    if names_money("\n".join(told)):
+        for text in told:
+            if pay := _paying_part(source, text):
+                return pay, SEEN
     return None
 
 

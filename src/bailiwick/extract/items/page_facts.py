@@ -33,6 +33,13 @@ _ELIGIBLE_SENTENCE = re.compile(
     r"podrán|kunnen een aanvraag|"
     r"to be eligible|richtet sich an",
 )
+_ELIGIBLE_PARTS = (
+    *("applicant", "may apply", "can apply", "eligible", "open to a", "you must be", "you need to be"),
+    *("you can join", "you can apply", "you can use"),
+    *("antragsberechtigt", "können sich bewerben", "peuvent candidater", "podrán", "kunnen een aanvraag"),
+    "richtet sich an",
+)
+"""One of these is in each such sentence."""
 _NOT_ELIGIBLE_LABEL = re.compile(r"who (?:we are|are we)|why|pays?\b|decid|jury")
 _ARTICLES_AND_GOODS_TEXT = """
     Product ProductGroup IndividualProduct NewsArticle BlogPosting ReportageNewsArticle LiveBlogPosting
@@ -153,12 +160,19 @@ def find_eligibility(lines: list[Line], pairs: list[Pair]) -> tuple[str, float] 
             best = (score, value)
     if best is not None:
         return best[1][:_MOST_ELIGIBILITY], 0.85
-    for line in lines:
-        if line.zone is Zone.MAIN and not line.level:
-            for sentence in re.split(r"(?<=[.!?])\s+", line.text[:1_000]):
+    for line in _speaking_of_it(lines):
+        if _ELIGIBLE_SENTENCE.search(line[:1_000].casefold()):
+            for sentence in re.split(r"(?<=[.!?])\s+", line[:1_000]):
                 if _ELIGIBLE_SENTENCE.search(sentence.casefold()):
                     return sentence, 0.6
     return None
+
+
+def _speaking_of_it(lines: list[Line]) -> list[str]:
+    """Lines of the matter; none, where no word in any of them says who may apply."""
+    matter = [line.text for line in lines if line.zone is Zone.MAIN and not line.level]
+    whole = "\n".join(matter).casefold()
+    return matter if any(part in whole for part in _ELIGIBLE_PARTS) else []
 
 
 def find_description(lines: list[Line], heading: str | None) -> tuple[str, float] | None:

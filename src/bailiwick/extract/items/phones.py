@@ -10,6 +10,8 @@ from bailiwick.extract.items.calendar_days import days_in
 
 _MOST_CHARS = 4_000
 _SHAPE = re.compile(r"(?<![\w@/.,:#=-])(?:\+|\()?\d[\d\s()./\u2010-\u2015\u00a0-]{5,22}\d(?![\w@]|[.,]\d)")
+_DIGITS = re.compile(r"\d[\d\s()./\u2010-\u2015\u00a0-]{5}")
+"""In each of these, and quicker to find."""
 _LABEL = re.compile(
     r"(?:tel|fon|phone|call|ring|mobile?|mobil|handy|text|helpline|hotline|line|whatsapp|contact|toll-free|\bt\b|"
     r"box office|office|"
@@ -53,7 +55,7 @@ def phones_in(text: str, country: str | None) -> list[Phone]:
     """The numbers of a text that are meant for calling, and faxes, marked so."""
     text = text[:_MOST_CHARS]
     found: list[Phone] = []
-    if not _SHAPE.search(text):
+    if not _DIGITS.search(text) or not _SHAPE.search(text):
         return found
     days = [(day.start, day.end) for day in days_in(text)]
     for match in _SHAPE.finditer(text):

@@ -75,6 +75,8 @@ def _linked(at: int, line: Line, country: str | None) -> list[Mark]:
 def _written(at: int, line: Line, country: str | None) -> list[Mark]:
     text = line.text
     found = [Mark(at, text.find(email.partition("@")[0]), line.zone, email=email) for email in emails_in(text)]
+    if not line.has_digit:
+        return found
     phones = [one for one in phones_in(text, country) if not one.is_fax and _is_told(line, one)]
     return found + [Mark(at, one.start, line.zone, telephone=one.number) for one in phones]
 

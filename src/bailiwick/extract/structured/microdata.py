@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _MOST_SCOPES = 1_000
+_MOST_NESTED = 100
+_TOO_DEEP = f"boolean(descendant::*[@itemscope][count(ancestor::*[@itemscope]) > {_MOST_NESTED}])"
+"""extruct goes down by recursion. Where Python stops it in the midst of an XPath, lxml keeps that locked for ever."""
 _TIME_CHARS = 200
 
 
 def read_microdata(tree: "HtmlElement", base_url: str) -> list[Thing]:
     """The outermost items of a page. One with very many has none that could be told from the others."""
-    if not 0 < int(tree.xpath("count(descendant-or-self::*/@itemscope)")) <= _MOST_SCOPES:
+    scopes = int(tree.xpath("count(descendant-or-self::*/@itemscope)"))
+    if not 0 < scopes <= _MOST_SCOPES or (scopes > _MOST_NESTED and tree.xpath(_TOO_DEEP)):
         return []
     try:
         read = _reader().extract_items(tree, base_url)

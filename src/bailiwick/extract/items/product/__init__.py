@@ -17,6 +17,8 @@ def products_of(source: Source) -> Gathered:
     evidence = Evidence()
     read_markup(source, evidence)
     read_meta(source, evidence)
+    if not evidence.is_product and next(source.tree.iter("h1"), None) is None:
+        return Gathered()
     sight = look_at(source.tree)
     read_looks(sight, source, evidence)
     if not evidence.is_product:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bailiwick.extract.items.product.evidence import Evidence
-from bailiwick.extract.items.product.sight import Seen
+from bailiwick.extract.items.product.texts import Seen
 from bailiwick.extract.items.product.words import CODE_LABEL
 from bailiwick.extract.items.source import Source
 

@@ -2,15 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiwick.extract.clean import clean_line
 from bailiwick.extract.items.product.codes import note_codes
 from bailiwick.extract.items.product.evidence import Evidence
 from bailiwick.extract.items.product.prices import Price, read_price
-from bailiwick.extract.items.product.sight import PRICE_MARK, Seen, Sight, marks_of
+from bailiwick.extract.items.product.sight import PRICE_MARK, Sight, marks_of
+from bailiwick.extract.items.product.texts import Seen
 from bailiwick.extract.items.product.words import IN_STOCK, OUT_OF_STOCK
 from bailiwick.extract.items.source import Source
 from bailiwick.model.currencies import currency_of
@@ -33,6 +35,7 @@ _ELSEWHERE = re.compile(
 _NOW = re.compile(r"current|sale|final|now|our|special|actual|main|today|deal|buy|offer|pdp|detail|aktuel")
 _LEVELS = 7
 _CROSSING, _ASIDE = frozenset({"del", "s", "strike"}), frozenset({"nav", "footer", "aside"})
+_NO_DIGIT = re.compile(r"\D+")
 _NUMBER, _SHARE = re.compile(r"\d+"), re.compile("%|\\d\\s*[/x\u00d7]\\s*\\w")
 _MANY_ALIKE = 6
 _FAR = 400
@@ -51,8 +54,10 @@ Priced = list[tuple[Seen, Price]]
 def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     """Note what can be seen. A page without markup is a product if it has one heading, a price and a way to buy it."""
     heading = sight.headings[0] if sight.headings else None
+    if not evidence.is_product and (heading is None or not (sight.codes or sight.buys)):
+        return
     said, priced, best = evidence.text("price"), Priced(), None
-    if not said or _is_crossed_out(said, _priced(seen for seen in sight.prices if _is_old(seen.node))):
+    if not said or _is_seen_crossed_out(said, sight):
         priced = _priced(sight.prices)
         best = _best_price(priced, sight, heading)
     if not evidence.is_product and heading is not None:
@@ -72,6 +77,17 @@ def read_looks(sight: Sight, source: Source, evidence: Evidence) -> None:
     if evidence.sure.get("availability", 0) < _STOCK_SURE:
         _note_stock(sight, heading, evidence)
     note_codes([seen for seen in sight.codes if not _is_elsewhere(seen.node)], source, evidence)
+
+
+def _is_seen_crossed_out(said: str, sight: Sight) -> bool:
+    """Whether the price that is said is seen as an old one. Most amounts are others, by their digits."""
+    digits = said.replace(".", "").strip("0")
+    alike = [
+        seen
+        for seen in sight.prices
+        if digits in (own := _NO_DIGIT.sub("", seen.text)) or not (own.isascii() and said.isascii())
+    ]
+    return _is_crossed_out(said, _priced(seen for seen in alike if _is_old(seen.node)))
 
 
 def _priced(prices: Iterable[Seen]) -> Priced:
@@ -105,9 +121,11 @@ def _best_price(priced: Priced, sight: Sight, heading: Seen | None) -> _Tag | No
     for seen, price in priced:
         amounts.setdefault(_kind(seen), set()).add(price.amount)
     tags = []
+    said_by = cache(_said_by)  # prices of a page stand in elements of the same few names
     for seen, price in priced:
         is_listed = len(amounts[_kind(seen)]) >= _MANY_ALIKE
-        score = _rate(seen, price, heading, sight) + min(times[price.amount], 4) * 0.25 - is_listed
+        score = _rate(seen, price, heading, sight, called=_called(seen.node, said_by))
+        score = score + min(times[price.amount], 4) * 0.25 - is_listed
         tags.append(_Tag(price, seen, score, is_listed))
     best = max(tags, key=lambda tag: (tag.score, -tag.seen.place), default=None)
     return best if best is not None and best.score >= _LEAST else None
@@ -155,9 +173,9 @@ def _is_old(node: "HtmlElement | None") -> bool:
     return False
 
 
-def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight) -> float:
+def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight, *, called: float) -> float:
     """How much it looks like the price of the page's product: what it is called, where it stands, what else it says."""
-    score = (1.0 if price.sign else 0.0) + _called(seen.node)
+    score = (1.0 if price.sign else 0.0) + called
     if heading is not None:
         distance = seen.place - heading.place
         score += 3.0 * max(0.0, 1 - distance / _FAR) if distance >= 0 else max(0.0, 1.5 + distance / 100)
@@ -171,19 +189,33 @@ def _rate(seen: Seen, price: Price, heading: Seen | None, sight: Sight) -> float
     return score
 
 
-def _called(node: "HtmlElement | None") -> float:
+class _Said(NamedTuple):
+    """What the names of an element say of the price in it."""
+
+    is_price: bool
+    is_now: bool
+    is_other: bool
+    is_crossed: bool
+    is_elsewhere: bool
+
+
+def _said_by(marks: str) -> _Said:
+    return _Said(*(pattern.search(marks) is not None for pattern in (PRICE_MARK, _NOW, _OTHER, _CROSSED, _ELSEWHERE)))
+
+
+def _called(node: "HtmlElement | None", said_by: Callable[[str], _Said]) -> float:
     """What it and the elements around it are called, and whether they cross it out or put it aside."""
     score = 0.0
     for level in range(_LEVELS):
         if node is None or node.tag == "body":
             break
-        marks = marks_of(node)
+        said = said_by(marks_of(node))
         if level <= 2:
-            score += (1.5 if level == 0 else 0.7) * bool(PRICE_MARK.search(marks)) + 0.5 * bool(_NOW.search(marks))
-            score -= 2.0 * bool(_OTHER.search(marks)) + 3.0 * (node.tag in _CROSSING or bool(_CROSSED.search(marks)))
+            score += (1.5 if level == 0 else 0.7) * said.is_price + 0.5 * said.is_now
+            score -= 2.0 * said.is_other + 3.0 * (node.tag in _CROSSING or said.is_crossed)
         if node.tag in _ASIDE:
             score -= 4
-        elif _ELSEWHERE.search(marks):
+        elif said.is_elsewhere:
             score -= 2.5
         node = node.getparent()
     return score

@@ -221,7 +221,18 @@ _SAID = re.compile("|".join(words.pattern for words in (BUY, OUT_OF_STOCK, IN_ST
 _KEYS = frozenset(
     max(re.findall(r"\w+", phrase), key=len) for phrase in re.sub(r"\\(.)", r"\1", _SAID.pattern).split("|")
 )
+_RAW_KEYS = {key.encode(): key for key in _KEYS}
 _STOPS = str.maketrans(dict.fromkeys(".,:;!?()[]|/-–—·*+'\"", " "))
+_WIDE_STOPS = tuple(chr(stop) for stop in _STOPS if stop > 127)
+_NARROW_STOPS = bytes(32 if code < 128 and code in _STOPS else code for code in range(256))
+
+
+def keys_in(text: str) -> frozenset[str]:
+    """Of the longest words of these phrases those that are in a text, however long."""
+    for stop in _WIDE_STOPS:
+        text = text.replace(stop, " ")
+    words = text.encode("utf-8", "replace").translate(_NARROW_STOPS).split()
+    return frozenset(_RAW_KEYS[word] for word in _RAW_KEYS.keys() & set(words))
 
 
 def says_something(text: str) -> bool:
@@ -234,7 +245,7 @@ def says_something(text: str) -> bool:
 CODE_LABEL = re.compile(
     r"""^\W*(?:
     sku | asin | upc\ code |
-    (?:\w+\ )?(?:item|product|catalog(?:ue)?|article|part|stock|style|listing|post|ad|order)\ ?
+    (?:\w++\ )?(?:item|product|catalog(?:ue)?|article|part|stock|style|listing|post|ad|order)\ ?
         (?:no\.?|number|nr\.?|\#|code|id) |
     art(?:ikel)?\.?[\ -]?(?:nr|no|nummer|n°|nº)\.? | artikelnummer | bestell-?(?:nr|nummer)\.? |
     produkt-?(?:nr|nummer|id)\.? |

@@ -200,11 +200,11 @@ class App:
 
     def say_what_is_missing(self) -> None:
         """Of the libraries that parsing makes use of."""
-        from bailiwick.extract import items, markdown
+        from bailiwick.extract.extras import has_content, has_items
 
-        if not markdown.is_available():
+        if not has_content():
             self.say('no markdown, and relevance by keywords alone: pip install "bailiwick[content]" adds the rest')
-        if not items.is_available():
+        if not has_items():
             self.say('no items but articles: pip install "bailiwick[items]" adds products, contacts and the rest')
 
     def domain_name(self, given: str) -> DomainName:

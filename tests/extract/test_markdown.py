@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from bailiwick.extract import markdown
-from bailiwick.extract.markdown import MAX_MARKDOWN_CHARS, is_available, markdown_of, text_of_markdown
+from bailiwick.extract.extras import has_content
+from bailiwick.extract.markdown import MAX_MARKDOWN_CHARS, markdown_of, text_of_markdown
 from tests.extract.pages import HTML, PROSE, URL
 from tests.extract.pdfs import make_pdf
 
@@ -60,8 +61,8 @@ def test_no_markdown_of_what_is_no_html() -> None:
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert is_available()
-    monkeypatch.setattr(markdown, "is_available", lambda: False)
+    assert has_content()
+    monkeypatch.setattr(markdown, "has_content", lambda: False)
     assert markdown_of(PAGE, HTML, URL) is None
 
 

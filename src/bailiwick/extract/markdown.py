@@ -3,9 +3,9 @@
 import logging
 import re
 from functools import cache
-from importlib.util import find_spec
 
 from bailiwick.extract.clean import clean
+from bailiwick.extract.extras import has_content
 from bailiwick.extract.sniffing import kind_of
 from bailiwick.extract.taming import tamed
 from bailiwick.model.content import ContentKind
@@ -25,15 +25,9 @@ _INLINE_MARK = re.compile(r"\*(?:\*\*?|(?<!\w\*)(?=\S)|(?<=\S\*)(?!\w))|`|~~|__"
 # anything is tried at every place, which took a fifth of trafilatura's own time.
 
 
-@cache
-def is_available() -> bool:
-    """Whether the extra is installed."""
-    return find_spec("trafilatura") is not None
-
-
 def markdown_of(body: bytes, content_type: str, url: str) -> str | None:
     """None where the extra is missing, the body is no HTML, or nothing in it is main content."""
-    if not is_available() or kind_of(body, content_type) is not ContentKind.HTML:
+    if not has_content() or kind_of(body, content_type) is not ContentKind.HTML:
         return None
     html = tamed(decode(body, content_type), max_chars=_MAX_HTML_CHARS, max_tags=_MAX_TAGS, max_depth=_MAX_DEPTH)
     found = _extract(html, url)

@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from bailiwick.extract.content import ContentLimits, Opened, open_body, read_opened
+from bailiwick.extract.extras import has_content
 from bailiwick.extract.images.finding import find_images
-from bailiwick.extract.markdown import is_available, markdown_of
+from bailiwick.extract.markdown import markdown_of
 from bailiwick.extract.parsers.facts import StoredPage
 from bailiwick.extract.parsers.running import SiteParsers
 from bailiwick.extract.relevance import LocalJudge, Subject, judge_for
@@ -113,7 +114,7 @@ class PageExtractor:
 
 def _markdown(profile: Profile, body: Body, content: Content) -> str | None:
     """Where no main content is told from the rest, the text stands for it: a PDF, a page of a few words."""
-    if profile.markdown is MarkdownPolicy.NONE or not is_available():
+    if profile.markdown is MarkdownPolicy.NONE or not has_content():
         return None
     return markdown_of(body.data, body.content_type, body.url) or content.text
 

@@ -5,9 +5,8 @@ without them there are articles only.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
-from importlib.util import find_spec
 
+from bailiwick.extract.extras import has_items
 from bailiwick.extract.items.article import article_of
 from bailiwick.extract.items.business import businesses_of
 from bailiwick.extract.items.contact import contacts_of
@@ -52,7 +51,7 @@ def gather_items(
         parsed = site_parser(kind)
         if parsed is not None:
             found.add(parsed)
-        if kind in EXTRACTORS and (kind in _WITHOUT_EXTRA or is_available()) and not (parsed and parsed.items):
+        if kind in EXTRACTORS and (kind in _WITHOUT_EXTRA or has_items()) and not (parsed and parsed.items):
             found.add(_guarded(kind, source))
     return found
 
@@ -66,11 +65,3 @@ def _guarded(kind: ItemKind, source: Source) -> Gathered:
     except Exception as error:  # noqa: BLE001 - pages are hostile, and so are fifteen libraries in a row
         why = f"unexpected {type(error).__name__}: {error}"[:_WHY_CHARS]
         return Gathered(rejects=[Reject(kind, 0, None, "", why, f"{kind}", 0)])
-
-
-@cache
-def is_available() -> bool:
-    """Whether the extra `items` is installed."""
-    return all(
-        find_spec(name) is not None for name in ("extruct", "lxml", "phonenumbers", "price_parser", "zyte_parsers")
-    )

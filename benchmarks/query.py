@@ -121,9 +121,9 @@ def main() -> None:
         show_size(database)
         if options.what in ("search", "all"):
             asked = {"filtered": FILTERED, "not filtered": UNFILTERED}
-            measured["milliseconds"] = measure_search(database, asked, options.times)
+            measured["milliseconds"] = measure_search(database, asked, options)
         if options.what == "products":
-            measured["milliseconds"] = measure_search(database, {"products": PRODUCTS}, options.times)
+            measured["milliseconds"] = measure_search(database, {"products": PRODUCTS}, options)
         if options.what in ("export", "all"):
             measured["exports"] = measure_exports(database, options)
     print(f"load after: {os.getloadavg()}")
@@ -136,6 +136,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("what", choices=("search", "products", "export", "all"))
     parser.add_argument("--pages", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=60, help="questions of each kind")
+    parser.add_argument("--cold", action="store_true", help="every question from the disk, with a new server")
     parser.add_argument("--formats", default="jsonl,csv,parquet")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the rows there, or take those that are there")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the raw samples there, as JSON")
@@ -158,7 +159,9 @@ def show_size(database: Database) -> None:
     print(f"search_documents: {table}, its indexes {indexes}")
 
 
-def measure_search(database: Database, asked: dict[str, dict[str, Ask]], times: int) -> dict[str, list[float]]:
+def measure_search(
+    database: Database, asked: dict[str, dict[str, Ask]], options: argparse.Namespace
+) -> dict[str, list[float]]:
     """The clock is around the whole question: connection, parsing, ranking, snippets of 20 hits, facets."""
     index = PostgresSearchIndex(database)
     samples = {}
@@ -168,14 +171,19 @@ def measure_search(database: Database, asked: dict[str, dict[str, Ask]], times: 
         for what, ask in asks.items():
             dice = random.Random(what)
             index.search(ask(dice))
-            measured = []
-            cpu = sum(busy_seconds(database))
-            for _ in range(times):
+            measured, cpu = [], 0.0
+            before = sum(busy_seconds(database))
+            for _ in range(options.times):
                 query = ask(dice)
+                if options.cold:
+                    forget(database)
+                    index.search(SearchQuery("unheardof"))
+                    before = sum(busy_seconds(database))
                 start = time.perf_counter()
                 answer = index.search(query)
                 measured.append((time.perf_counter() - start) * 1000)
-            cpu = (sum(busy_seconds(database)) - cpu) / times * 1000
+                cpu += (sum(busy_seconds(database)) - before) if options.cold else 0
+            cpu = (cpu or sum(busy_seconds(database)) - before) / options.times * 1000
             samples[f"{title}: {what}"] = measured
             together += measured
             total = f"more than {answer.total:,}" if answer.is_capped else f"{answer.total:,}"
@@ -183,6 +191,17 @@ def measure_search(database: Database, asked: dict[str, dict[str, Ask]], times: 
         wanted = f"wanted: p95 below {WANTED_MS:g}" if title != "not filtered" else ""
         print(f"  {'all of these':34} {spread(together)}       {wanted}")
     return samples
+
+
+def forget(database: Database) -> None:
+    """A server with empty buffers, and none of its files in the system's cache: as after the start of a machine."""
+    database.close()
+    database.server.stop()  # type: ignore[union-attr]
+    for path in database.server.data_root.rglob("*"):  # type: ignore[union-attr]
+        if path.is_file() and path.stat().st_size:
+            file = os.open(path, os.O_RDONLY)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(file)
 
 
 def spread(measured: list[float]) -> str:

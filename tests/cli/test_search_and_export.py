@@ -49,6 +49,11 @@ def test_filters_and_facets(land: Path) -> None:
     ran = bailiwick("search", "heron", "--facets", cwd=land)
     assert "kind: page 2, product 1" in ran.err
     assert "domain: herons.org 2, evil.org 1" in ran.err
+    *hits, counts = bailiwick("search", "heron", "--facets", "--json", "--limit", "1", cwd=land).rows
+    assert len(hits) == 1
+    assert (counts["total"], counts["is_capped"]) == (3, False)
+    assert counts["facets"]["kind"] == [["page", 2], ["product", 1]]
+    assert "kind:" not in bailiwick("search", "unheardof", "--facets", cwd=land).err
 
 
 def test_new_pages_are_found_at_once(land: Path, store: Database) -> None:

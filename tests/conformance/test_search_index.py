@@ -288,6 +288,44 @@ def test_products_without_words_come_by_price(shop: Library) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("words", ["kettle", ""])
+def test_what_is_free_and_what_costs_next_to_nothing_is_found(library: Library, words: str) -> None:
+    for n, price in enumerate(("0", "0.00000001", "0.01", "999999999999999")):
+        library.add("a.org", f"/{n}", Made("x", items=[("product", {"name": "A kettle", "price": price})]))
+    for low, high, number in (("0", "0", 1), ("0", "0.005", 2), ("0.005", "0.01", 1), ("1", "1000000000000000", 1)):
+        answer = library.ask(words, offer=OfferFilter(low=Decimal(low), high=Decimal(high)))
+        assert answer.total == number, (low, high)
+
+
+def test_prices_at_the_ends_of_steps(library: Library) -> None:
+    """10 ** (n / 5), where prices are sorted into steps, and what lies next to it."""
+    near = [f"{10 ** (n / 5) + by:.4f}" for n in range(-5, 20) for by in (-0.0001, 0, 0.0001)]
+    for n, price in enumerate(near):
+        library.add("a.org", f"/{n}", Made("x", items=[("product", {"name": "A kettle", "price": price})]))
+    for price in near:
+        exactly = OfferFilter(low=Decimal(price), high=Decimal(price))
+        assert library.ask("kettle", offer=exactly).total == near.count(price), price
+        assert library.ask("", offer=exactly).total == near.count(price), price
+
+
+def test_products_without_words_are_counted_by_anything(shop: Library) -> None:
+    facets = shop.ask("", offer=OfferFilter(brands=("boil", "steam")), facets=tuple(Facet)).facets
+    assert dict(facets[Facet.BRAND]) == {"Boil": 5, "Steam": 5}
+    assert dict(facets[Facet.DOMAIN]) == {"shop.org": 10}
+    assert dict(facets[Facet.KIND]) == {"product": 10}
+    assert shop.ask("", offer=OfferFilter(), after=500).hits == ()
+
+
+def test_names_of_any_length_are_taken(library: Library) -> None:
+    name = "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(9_000))
+    data = {"name": "A kettle", "price": "1", "brand": {"name": name}, "category": name[::-1], "currency": name}
+    library.add("a.org", "/", Made("x", items=[("product", data)]))
+    for words in ("kettle", ""):
+        [hit] = library.ask(words, offer=OfferFilter(brands=(name,), categories=(name[::-1],))).hits
+        assert hit.offer is not None
+        assert hit.offer.brand == name[:100]
+
+
 def test_an_offer_is_no_reason_to_find_what_is_excluded(shop: Library) -> None:
     assert shop.ask("-kettle", offer=OfferFilter()) == SearchAnswer(has_words=False)
     assert not shop.ask("kettle", offer=OfferFilter(), domain_ids=(999_999,)).hits

@@ -49,6 +49,25 @@ def test_each_revision_goes_down_and_up_with_data(database: Database, revision: 
         assert schema.current_revision(conn) == HEAD
 
 
+def test_long_names_fit_into_the_indexes_of_search(database: Database) -> None:
+    """Revision 17 has them in indexes, where a row has 2.7 KB."""
+    with database.bare() as conn:
+        schema.downgrade(conn, 16)
+        conn.execute(
+            text("""
+                insert into search_documents
+                    (domain_id, path_hash, kind, position, snapshot_id, title, is_relevant, at, terms, brand, category)
+                select 1, n, 'product', 0, 1, '', true, bailiwick_now(), 'a:1 b:2',
+                       left(x.long, 600), left(x.long, 2000)
+                from generate_series(1, 3) as n,
+                     lateral (select string_agg(md5((n * m)::text), '') as long from generate_series(1, 100) as m) as x
+            """)
+        )
+        schema.upgrade(conn)
+        rows = conn.execute(text("select length(brand), length(category) from search_documents")).all()
+        assert [tuple(row) for row in rows] == [(100, 100)] * 3
+
+
 def test_down_to_nothing_leaves_nothing(database: Database) -> None:
     with database.bare() as conn:
         schema.downgrade(conn, 0)
@@ -65,8 +84,14 @@ def test_migrated_schema_is_what_the_tables_module_says(
         other = create_engine(servers.direct_url(url).replace("postgresql://", "postgresql+psycopg://"))
         with other.begin() as conn:
             schema.downgrade(conn, 0)
-            # The one function that column defaults name.
+            # The functions that column defaults and indexes name.
             conn.execute(text("create function bailiwick_now() returns timestamptz language sql stable return now()"))
+            conn.execute(
+                text(
+                    "create function bailiwick_word_pairs(tsvector) returns int[] language sql immutable "
+                    "return array[]::int[]"
+                )
+            )
             metadata.create_all(conn)
             declared = catalogue(conn)
         other.dispose()

@@ -13,9 +13,11 @@ import psycopg
 import pytest
 from sqlalchemy import create_engine, text
 
-from bailiwick.backends.index_postgres import SQL as INDEX
-from bailiwick.backends.index_postgres import sampled
+from bailiwick.backends.index_postgres_found import columns_of
+from bailiwick.backends.index_postgres_matches import conditions, sampled
+from bailiwick.backends.index_postgres_words import SQL as INDEX
 from bailiwick.db.sql import BY_INDEX
+from bailiwick.model.search import Facet
 from bailiwick.query.documents import SQL as QUERY
 from tests.servers import TestServers, available_kinds
 
@@ -49,13 +51,16 @@ select domain_id, path_hash, 0, id, 't', 1, 'x', 1, 'c' from items
 """
 TABLES = "domains, pages, page_snapshots, page_parses, items, products, search_documents"
 _OFFER = {"low": 10, "high": 100, "limit": 1001}
+_PAGE = {"first": 1, "last": 20}
+_FACETS = columns_of((Facet.BRAND, Facet.CATEGORY, Facet.DOMAIN, Facet.AVAILABILITY))
 _PRICED = "price >= %(low)s::numeric and price <= %(high)s::numeric"
 _LISTED: dict[str, tuple[str, dict[str, Any]]] = {
     "in stock": (f"{_PRICED} and availability = 'in_stock'", {}),
     "any": (_PRICED, {}),
-    "brand": (f"lower(brand) = any(%(brands)s::text[]) and {_PRICED}", {"brands": ["b7"]}),
-    "category": (f"lower(category) = any(%(categories)s::text[]) and {_PRICED}", {"categories": ["c7"]}),
-    "domain": (f"domain_id = any(%(domains)s::bigint[]) and {_PRICED}", {"domains": [7]}),
+    "brand": (f"lower(brand) = %(brand)s::text and {_PRICED}", {"brand": "b7"}),
+    "category": (f"lower(category) = %(category)s::text and {_PRICED} and currency = 'EUR'", {"category": "c7"}),
+    "domain": (f"domain_id = %(domain)s::bigint and {_PRICED}", {"domain": 7}),
+    "brands": (f"lower(brand) = any(%(brands)s::text[]) and {_PRICED}", {"brands": ["b7", "b8"]}),
 }
 _KEYS = {"domain_ids": list(range(1, 201)), "path_hashes": [n * 7919 for n in range(1, 201)]}
 _WALK = {"domain_id": 5, "path_hash": 0, "last": 2**62, "limit": 500}
@@ -68,34 +73,48 @@ _HIT = {
 _PLACES = '{"(1,1)","(7,2)"}'
 
 
-def _matches(one_in: int) -> str:
-    return INDEX["matches"].replace("SAMPLE", sampled(one_in))
+def _matches(one_in: int, *parts: str, limit: int = 1001) -> tuple[str, str, dict[str, Any]]:
+    words, values = conditions(parts)
+    statement = INDEX["matches"].replace("SAMPLE", sampled(one_in)).replace("WORDS", words)
+    return INDEX["by_index"], statement, {"limit": limit, **values, **_ANY}
 
 
 ASKED: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{
-        f"matches, {what}": (INDEX["by_index"], _matches(1), {"query": query, "limit": 1001, **_ANY})
-        for what, query in {
-            "everywhere": "'everywher'",
-            "everywhere in a small domain": "'everywher' & '\x01d7'",
-            "everywhere in the largest domain": "'everywher' & '\x01d1' & '\x01kpage'",
-            "one in a hundred": "'w17'",
-            "once": "'u4711' & '\x01d1'",
+        f"matches, {what}": _matches(1, *parts)
+        for what, parts in {
+            "everywhere": ("'everywher'",),
+            "everywhere in a small domain": ("'everywher'", "'\x01d7'"),
+            "everywhere in the largest domain": ("'everywher'", "'\x01d1'", "'\x01kpage'"),
+            "one in a hundred, not another": ("'w17'", "!'u4711'"),
+            "once": ("'u4711'", "'\x01d1'"),
         }.items()
     },
+    "row of words": _matches(1, "'everywher' <-> 'w17'"),
+    "row of words, small domain": _matches(1, "'everywher' <-> 'w17'", "'\x01d7'"),
     **{
-        f"listed, {what}": (INDEX["by_index"], INDEX["listed"].replace("CONDITIONS", asked), {**_OFFER, **values})
+        f"listed, {what}": (
+            INDEX["by_index"], INDEX["listed"].replace("CONDITIONS", asked), {**_OFFER, **_PAGE, **values}
+        )
         for what, (asked, values) in _LISTED.items()
     },
     **{
-        f"sample of one in {one_in}": (INDEX["by_index"], _matches(one_in), {"query": query, "limit": 48, **_ANY})
-        for one_in, query in ((64, "'everywher' & '\x01d1'"), (8, "'everywher' & !'w17'"))
+        f"listed for counts, {what}": (
+            INDEX["by_index"],
+            INDEX["listed_for_counts"].replace("CONDITIONS", asked).replace("COLUMNS", _FACETS), {**_OFFER, **values},
+        )
+        for what, (asked, values) in _LISTED.items()
     },
+    "sample of one in 64": _matches(64, "'everywher'", "'\x01d1'", limit=48),
+    "sample of one in 8": _matches(8, "'everywher'", "!'w17'", limit=48),
     "ranked": (
         INDEX["by_index"], INDEX["ranked"], {"words": "'everywher'", "places": _PLACES, "after": 0, "limit": 20}
     ),
-    "placed": (INDEX["by_index"], INDEX["placed"], {"places": _PLACES}),
-    "counted": (INDEX["by_index"], INDEX["counted"], {"places": _PLACES, "facets": ["domain", "brand"], "top": 20}),
+    "counted": (
+        INDEX["by_index"],
+        INDEX["counted"].replace("SOURCE", INDEX["placed"]).replace("FACETS", "('brand', d.brand)"),
+        {"places": _PLACES, "top": 20},
+    ),
     "hits": (INDEX["by_index"], INDEX["hits"], _HIT),
     "drop_pages": (BY_INDEX, INDEX["drop_pages"], _KEYS),
     "drop_between": (
@@ -177,14 +196,23 @@ def test_a_sample_has_an_index_of_its_own(plans: dict[str, list[Node]]) -> None:
             assert [node.index for node in plans[name] if node.index] == [f"search_documents_sample_{one_in}_idx"], name
 
 
+def test_a_row_of_words_is_answered_by_its_pairs(plans: dict[str, list[Node]]) -> None:
+    """Whether they stand in a row is in documents: those that have both words only somewhere are not to be read."""
+    for name in [name for name in plans if name.startswith("row of words") and "small" not in name]:
+        used = {node.index for node in plans[name] if node.index}
+        assert used == {"search_documents_terms_idx", "search_documents_pairs_idx"}, name
+
+
 def test_products_are_listed_by_the_index_for_what_is_asked(plans: dict[str, list[Node]]) -> None:
     wanted = {"in stock": "in_stock", "any": "price", "brand": "brand", "category": "category", "domain": "shop"}
-    for what, index in wanted.items():
-        assert [node.index for node in plans[f"listed, {what}"]] == [f"search_documents_{index}_idx"], what
+    for what, index in {**wanted, "brands": "brand"}.items():
+        for name in (f"listed, {what}", f"listed for counts, {what}"):
+            found = [(n.kind, n.index) for n in plans[name] if n.table == "search_documents"]
+            assert found == [("Index Only Scan", f"search_documents_{index}_idx")], name
 
 
 def test_ranking_goes_to_the_rows_directly(plans: dict[str, list[Node]]) -> None:
-    for name in [name for name in plans if name.startswith(("ranked", "placed", "counted"))]:
+    for name in [name for name in plans if name.startswith(("ranked", "counted"))]:
         assert [node.kind for node in plans[name] if node.table == "search_documents"] == ["Tid Scan"], name
 
 

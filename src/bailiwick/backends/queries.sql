@@ -5,11 +5,17 @@
 
 -- name: by_index
 -- A planner that knows a word to be frequent would read the table until it has found enough: for ever, if the few that
--- pass the filters lie at its end. A bitmap of a million rows has to fit exactly. Blocks are fetched by ourselves: they are
--- few, mostly in memory, and handing each to a worker of the server takes longer. Who asks goes on with columns.
+-- pass the filters lie at its end. A bitmap of a million rows has to fit exactly. The system is told of blocks before they
+-- are read, so that it fetches many at once; where workers of the server would read them (io_method), handing each to one
+-- takes longer than reading those in memory. Who asks goes on with columns.
 select set_config('enable_seqscan', 'off', true), set_config('work_mem', '32MB', true),
        set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true),
-       set_config('effective_io_concurrency', '0', true)
+       set_config('effective_io_concurrency',
+                  case coalesce(current_setting('io_method', true), 'sync') when 'sync' then '200' else '0' end, true)
+
+-- name: for_these_words
+-- A plan for any words takes them all for rare, and leaves out the index of pairs.
+select set_config('plan_cache_mode', 'force_custom_plan', true)
 
 -- name: matches
 -- Where they lie, all in one text: a thousand rows take the client longer than finding them. Neither their words nor
@@ -17,7 +23,7 @@ select set_config('enable_seqscan', 'off', true), set_config('work_mem', '32MB',
 -- that the planner can read.
 select array(
     select ctid from search_documents
-    where terms @@ %(query)s::tsquery and SAMPLE and (%(since)s::timestamptz is null or at >= %(since)s::timestamptz)
+    where WORDS and SAMPLE and (%(since)s::timestamptz is null or at >= %(since)s::timestamptz)
       and (%(low)s::numeric is null or price >= %(low)s::numeric)
       and (%(high)s::numeric is null or price <= %(high)s::numeric)
     limit %(limit)s)::text
@@ -36,26 +42,34 @@ select facet, number,
        case facet when 'domain' then (select name from domains where id = value::bigint) else value end as value
 from (select v.facet, v.value, count(*) as number,
              row_number() over (partition by v.facet order by count(*) desc, v.value collate "C") as turn
-      from search_documents as d
-      cross join lateral (values ('kind', d.kind), ('domain', d.domain_id::text), ('language', d.language),
-                                 ('availability', d.availability), ('brand', d.brand), ('category', d.category)
-                         ) as v (facet, value)
-      where d.ctid = any(%(places)s::tid[]) and v.facet = any(%(facets)s::text[]) and v.value is not null
+      from SOURCE as d
+      cross join lateral (values FACETS) as v (facet, value)
+      where v.value is not null
       group by v.facet, v.value) as counts
 where turn <= %(top)s
 order by facet, turn
 
--- name: listed
--- Where products lie, by their price. The conditions are put in by name: each has its index, and a plan that knows only
--- some of them would read all products.
-select array(
-    select ctid from search_documents where kind = 'product' and CONDITIONS
-    order by price, domain_id, path_hash limit %(limit)s)::text
-
 -- name: placed
-select d.domain_id, d.path_hash, d.kind, d.position, 0::real as rank
-from unnest(%(places)s::tid[]) with ordinality as p (place, nr) join search_documents as d on d.ctid = p.place
+(select * from search_documents where ctid = any(%(places)s::tid[]))
+
+-- name: listed
+-- Products by their price, and how many there are. Indexes hold all columns that are asked for and counted, so that no
+-- row is read. The first row is there although nothing is found.
+select count.number, kind, domain_id, path_hash, position, 0::real as rank
+from (select count(*) as number,
+             (array_agg(domain_id))[%(first)s:%(last)s] as domain_ids,
+             (array_agg(path_hash))[%(first)s:%(last)s] as path_hashes,
+             (array_agg(position))[%(first)s:%(last)s] as positions
+      from (select domain_id, path_hash, position from search_documents where kind = 'product' and CONDITIONS
+            order by price, domain_id, path_hash, position limit %(limit)s) as l) as count
+left join lateral (
+    select 'product' as kind, p.* from unnest(domain_ids, path_hashes, positions)
+        with ordinality as p (domain_id, path_hash, position, nr)) as p on true
 order by p.nr
+
+-- name: listed_for_counts
+select COLUMNS from search_documents where kind = 'product' and CONDITIONS
+order by price, domain_id, path_hash, position limit %(limit)s
 
 -- name: hits
 -- What is gone or was replaced since it was indexed is not shown: the snapshot has to be the page's own now.
@@ -101,8 +115,7 @@ select n.domain_id, n.path_hash, n.kind, n.position, n.snapshot_id, n.title,
               chr(1) || 'd' || n.domain_id, chr(1) || 'k' || n.kind, chr(1) || 'l' || left(n.language, 100),
               case when n.is_relevant then chr(1) || 'r' end,
               case when n.availability = 'in_stock' then chr(1) || 'a' end,
-              case when n.price > 0 then chr(1) || 'p' || floor(5 * log(n.price))::int end,
-              case when n.price > 0 and n.availability = 'in_stock' then chr(1) || 'q' || floor(5 * log(n.price))::int end,
+              chr(1) || 'p' || p.step, case when n.availability = 'in_stock' then chr(1) || 'q' || p.step end,
               chr(1) || 'u' || n.currency, chr(1) || 'b' || left(lower(n.brand), 100),
               chr(1) || 'c' || left(lower(n.category), 100),
               chr(1) || to_char(n.at at time zone 'utc', '"y"YYYY'),
@@ -115,6 +128,8 @@ from unnest(%(domain_ids)s::bigint[], %(path_hashes)s::bigint[], %(kinds)s::text
      as n (domain_id, path_hash, kind, position, snapshot_id, title, description, text, language, is_relevant, at,
            price, currency, availability, brand, category)
 cross join lateral (select to_tsvector(%(config)s::regconfig, n.title) as title) as t
+cross join lateral (select case when n.price > 0 then least(75, greatest(-20, floor(5 * log(n.price))))::int
+                                when n.price = 0 then -20 end as step) as p
 order by n.domain_id, n.path_hash
 on conflict (domain_id, path_hash, kind, position) do update
 set snapshot_id = excluded.snapshot_id, title = excluded.title, body = excluded.body, language = excluded.language,

@@ -71,7 +71,9 @@ class PriceRange(click.ParamType[tuple[Decimal | None, Decimal | None]]):
 @click.option("--relevant", is_flag=True, help="Only what is relevant by its profile.")
 @moment_option("--since", "Only what was published, or else first seen, since then: 2026-03-01, or 7d for seven days.")
 @click.option(
-    "--facets", is_flag=True, help="Count the matches, too: by kind, domain, language, and what products are like."
+    "--facets",
+    is_flag=True,
+    help="Count the matches, too: by kind, domain, language, and what products are like; with --json in a last line.",
 )
 @click.option("--limit", type=click.IntRange(1, MAX_MATCHES), default=20, show_default=True, help="At most this many.")
 @click.option("--after", type=click.IntRange(0, MAX_MATCHES), default=0, help="Leave out so many: the next page.")
@@ -134,6 +136,8 @@ def search(  # noqa: PLR0913 - one option each
     )
     answer = session.app.search_index.search(query)
     _show(answer, as_json=as_json)
+    if as_json and facets:
+        show_rows([_counts(answer)], (), as_json=True, empty="")
     _summary(session, query, answer)
 
 
@@ -230,6 +234,14 @@ def _row(hit: Hit) -> Row:
     }
 
 
+def _counts(answer: SearchAnswer) -> Row:
+    return {
+        "total": answer.total,
+        "is_capped": answer.is_capped,
+        "facets": {facet.value: [list(count) for count in counts] for facet, counts in answer.facets.items()},
+    }
+
+
 def _facts(offer: Offer) -> Row:
     return {
         "price": f"{offer.price:f}" if offer.price is not None else None,
@@ -249,5 +261,7 @@ def _summary(session: Session, query: SearchQuery, answer: SearchAnswer) -> None
     shown = f", shown {query.after + 1:,} to {query.after + len(answer.hits):,}" if answer.hits else ""
     session.say(f"{total}{shown}" if answer.total else "nothing found")
     for facet, counts in answer.facets.items():
+        if not counts:
+            continue
         of = f" (of the first {answer.total:,})" if answer.is_capped else ""
         session.say(f"{facet}{of}: " + ", ".join(f"{printable(value)} {count:,}" for value, count in counts))

@@ -5,7 +5,15 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from bailiwick.db.tables.base import TIME, always, metadata
 
-_IS_PRODUCT = text("kind = 'product'")
+_COUNTED = ["availability", "currency", "brand", "category"]
+
+
+def _products(name: str, *columns: "str | TextClause", only: str = "") -> Index:
+    """Products by their price, with all that is counted of them."""
+    return Index(
+        f"search_documents_{name}_idx", *columns, postgresql_include=_COUNTED,
+        postgresql_where=text(f"kind = 'product'{only}"),
+    )  # fmt: skip
 
 
 def _words(name: str, only: TextClause | None = None) -> Index:
@@ -31,14 +39,15 @@ search_documents = Table(
     Column("availability", Text),
     Column("brand", Text),
     Column("category", Text),
-    Index("search_documents_price_idx", "price", "domain_id", "path_hash", postgresql_where=_IS_PRODUCT),
+    _products("price", "price", "domain_id", "path_hash", "position"),
+    _products("in_stock", "price", "domain_id", "path_hash", "position", only=" and availability = 'in_stock'"),
+    _products("brand", text("lower(brand)"), "price", "domain_id", "path_hash", "position"),
+    _products("category", text("lower(category)"), "price", "domain_id", "path_hash", "position"),
+    _products("shop", "domain_id", "price", "path_hash", "position"),
     Index(
-        "search_documents_in_stock_idx", "price", "domain_id", "path_hash",
-        postgresql_where=text("kind = 'product' and availability = 'in_stock'"),
+        "search_documents_pairs_idx", text("bailiwick_word_pairs(terms)"), postgresql_using="gin",
+        postgresql_with={"fastupdate": "on", "gin_pending_list_limit": "2048"},
     ),
-    Index("search_documents_brand_idx", text("lower(brand)"), "price", postgresql_where=_IS_PRODUCT),
-    Index("search_documents_category_idx", text("lower(category)"), "price", postgresql_where=_IS_PRODUCT),
-    Index("search_documents_shop_idx", "domain_id", "price", postgresql_where=_IS_PRODUCT),
     _words("search_documents_terms_idx"),
     _words("search_documents_sample_64_idx", text("((path_hash # position * 7919) & 63) = 0")),
     _words("search_documents_sample_8_idx", text("((path_hash # position * 7919) & 7) = 0")),

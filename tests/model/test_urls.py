@@ -150,7 +150,7 @@ def test_joiner_forgets_origins_rather_than_grow() -> None:
     joiner = LinkJoiner()
     for number in range(10_001):
         joiner.at(f"https://{number}.example.org/")
-    assert len(joiner._origins) == 1
+    assert len(joiner._names) == 1
 
 
 def test_joiner_refuses_a_base_that_is_no_url() -> None:

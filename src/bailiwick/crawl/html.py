@@ -85,7 +85,7 @@ class _Gathered:
 
     def __init__(self, host: str) -> None:
         self.host = host
-        self._own = (f"http://{host}/", f"https://{host}/")
+        self._own = (f"http://{host}/", f"https://{host}/", f"http://{host}:", f"https://{host}:")
         self.hrefs: list[str] = []
         self.anchors: dict[str, str] = {}
         self.images: list[str] = []
@@ -139,7 +139,8 @@ class _Gathered:
         if not href or href[0] == "#" or len(self.hrefs) >= _MOST_LINKS:
             return
         self.hrefs.append(href)
-        if "//" in href[:8] and not href.startswith(self._own) and href not in self.anchors:
+        is_own = href.startswith(self._own) and "@" not in href
+        if "//" in href[:8] and not is_own and href not in self.anchors:
             found = _LEADING_HOST.match(href)
             if found is not None and found[1].lower() != self.host:
                 self.anchors[href] = " ".join(node.text().split())[:_ANCHOR_CHARS]

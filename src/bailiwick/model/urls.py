@@ -118,7 +118,8 @@ class LinkJoiner:
 
     def __init__(self, rules: UrlRules = DEFAULT_RULES) -> None:
         self.rules = rules
-        self._origins: set[str] = set()
+        self._names: dict[str, str | None] = {}
+        """Canonical names, by origins that were met; None for one whose name is refused."""
 
     def page_urls(self, base_url: str, hrefs: Iterable[str]) -> list[PlainPage]:
         """`LinkBase.pages` of this base. Raises NameRefusedError if that is no URL."""
@@ -126,30 +127,29 @@ class LinkJoiner:
 
     def at(self, base_url: str) -> "LinkBase":
         """The page on which links are found. Raises NameRefusedError if that is no URL."""
-        if self._is_in_form(base_url):
-            return LinkBase(self.rules, base_url)
-        base = LinkBase(self.rules, _joined(base_url, ""))
-        if len(self._origins) >= _MOST_ORIGINS:
-            self._origins.clear()
-        self._origins.add(base.origin)
-        return base
+        if len(self._names) >= _MOST_ORIGINS:
+            self._names.clear()
+        return LinkBase(self.rules, base_url if self._is_in_form(base_url) else _joined(base_url, ""), self._names)
 
     def _is_in_form(self, url: str) -> bool:
         """Whether a parser would leave it as it is: a plain path at an origin that was parsed before."""
         start = url.find("//") + 2
         end = url.find("/", start)
-        return start > 1 and end > 0 and url[:end] in self._origins and _is_plain(url[end:])
+        return start > 1 and end > 0 and url[:end] in self._names and _is_plain(url[end:])
 
 
 class LinkBase:
     """A page on which links are found, taken apart once."""
 
-    __slots__ = ("_authority", "_folder", "_rules", "_url", "folder", "origin")
+    __slots__ = ("_folder", "_rules", "_url", "folder", "name", "origin")
 
-    def __init__(self, rules: UrlRules, url: str) -> None:
+    def __init__(self, rules: UrlRules, url: str, names: dict[str, str | None]) -> None:
         self._url, self._rules = url, rules
-        self._authority, target = split_url(url)
-        self.origin = f"{url[: url.index(':')]}://{self._authority}"
+        authority, target = split_url(url)
+        self.origin = f"{url[: url.index(':')]}://{authority}"
+        if self.origin not in names:
+            names[self.origin] = _name_or_none(authority, rules)
+        self.name = names[self.origin]
         self._folder = f"{target.partition('?')[0].rpartition('/')[0]}/"
         self.folder = f"{self.origin}{self._folder}"
 
@@ -183,8 +183,7 @@ class LinkBase:
             plain = self._plain(href)  # most links need no parser of URLs
             if plain is None:
                 return _page_of(_joined(self._url, href), self._rules)
-            name = canonical_name(self._authority, allow_private=self._rules.allow_private)
-            return name, _identity(plain, self._rules)
+            return None if self.name is None else (self.name, _identity(plain, self._rules))
         except NameRefusedError:
             return None
 
@@ -205,7 +204,9 @@ class LinkBase:
 
 
 _MOST_ORIGINS = 10_000
-_PLAIN = re.compile(r"/(?!/)[A-Za-z0-9_.~/-]*(?:\?[A-Za-z0-9_.~/=&-]+)?")
+_OCTET = r"%(?!2[eE])[0-9A-Fa-f]{2}"  # but for an encoded dot, which parsers take for a dot
+_PATH, _QUERY = r"[A-Za-z0-9_.~/-]", r"[A-Za-z0-9_.~/=&-]"
+_PLAIN = re.compile(rf"/(?!/){_PATH}*(?:{_OCTET}{_PATH}*)*(?:\?(?!\Z){_QUERY}*(?:{_OCTET}{_QUERY}*)*)?")
 _PLAIN_CHARS = 1_000
 
 
@@ -221,6 +222,13 @@ def _without_fragment(href: str) -> str:
     cut = href[: href.index("#")]
     # Browsers keep the space in "a #b" and strip it from "a ": such a link stays whole.
     return href if cut and cut[-1] <= " " else cut
+
+
+def _name_or_none(authority: str, rules: UrlRules) -> str | None:
+    try:
+        return canonical_name(authority, allow_private=rules.allow_private)
+    except NameRefusedError:
+        return None
 
 
 def _page_of(url: str, rules: UrlRules) -> PlainPage:

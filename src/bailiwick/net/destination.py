@@ -1,0 +1,89 @@
+"""A URL as the client needs it: where to connect to, and how the request is spelled."""
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from typing import NamedTuple
+from urllib.parse import unquote
+
+_UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")
+_INJECTING = re.compile(r"[\r\n\0]")
+_URL = re.compile(
+    r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?:(?P<user>[^/?#\\]*)@)?"
+    r"(?:(?P<host>[^/?#\\@:\[\]]+)|\[(?P<ipv6>[^/?#\\@\[\]]+)\])(?::(?P<port>[0-9]{0,5}))?"
+    r"(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:#.*)?"
+)
+_PORTS = {"http": 80, "https": 443}
+
+
+class Origin(NamedTuple):
+    """Whom a connection leads to. The host has no brackets."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the host is an address by its looks: then no name server is asked, and the guard has its say."""
+        return ":" in self.host or self.host.replace(".", "").isdigit()
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """What is asked for, and where."""
+
+    origin: Origin
+    path: str
+    """With its query, spelled as given."""
+    authority: str
+    """What the Host header says."""
+    user: str = ""
+    """User and password as the URL has them."""
+
+    @classmethod
+    def parse(cls, url: str) -> "Destination":
+        """ValueError if it is no URL of the web, or one that cannot be written into a request."""
+        if _UNSENDABLE.search(url):
+            raise ValueError("white space in the URL")  # it would end the request line, or start a header
+        found = _URL.fullmatch(url)
+        if found is None:
+            raise ValueError("not an address of the web")
+        scheme, user, host, ipv6, digits, path, query = found.groups()
+        scheme = scheme.lower()
+        port = int(digits) if digits else _PORTS[scheme]
+        if port > 65_535:
+            raise ValueError(f"no port {port}")
+        if ipv6 is not None:
+            host = ipv6
+            IPv6Address(ipv6)
+        authority = f"[{host}]" if ipv6 is not None else host.rstrip(".")
+        if port != _PORTS[scheme]:
+            authority = f"{authority}:{port}"
+        return cls(Origin(scheme, host, port), f"{path or '/'}{query or ''}", authority, user or "")
+
+    def request(self, header_lines: str) -> bytes:
+        """The bytes of a GET. ValueError (UnicodeError) for half of a character."""
+        return f"GET {self.path} HTTP/1.1\r\nHost: {self.authority}\r\n{header_lines}\r\n".encode()
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The header that user and password in a URL mean (RFC 7617)."""
+        if not self.user:
+            return {}
+        name, _, password = self.user.partition(":")
+        pair = f"{unquote(name)}:{unquote(password)}".encode()
+        return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+
+
+def header_lines(*parts: Mapping[str, str]) -> str:
+    """Lines of a request's head; what comes later counts. ValueError for what would be more than one line."""
+    headers = {name.lower(): f"{name}: {value}" for part in parts for name, value in part.items()}
+    if any(_INJECTING.search(line) for line in headers.values()):
+        raise ValueError("a header with a line end or a null byte in it")
+    return "".join(f"{line}\r\n" for line in headers.values())

@@ -5,13 +5,14 @@ llhttp (by httptools) does the reading, with the leniencies that the web needs; 
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import httptools
 
-from bailiwick.net.decoding import CodingError, Decoder, decoder
+from bailiwick.net.decoding import Decoder, decoder
 
 HEAD_BYTES = 65_536
-"""The longest head, and so its longest line; no more may come between two pieces of a body in chunks, either."""
+"""The longest head, and so its longest line; trailers may not be longer, either."""
 MOST_INTERIM = 20
 DRAINED_BYTES = 65_536
 """A body that nobody wants is read up to here, so that the connection can be kept."""
@@ -28,10 +29,6 @@ class BrokenAnswerError(Exception):
 
 class HungUpError(BrokenAnswerError):
     """The connection ended before there was an answer."""
-
-
-class _SurplusError(Exception):
-    """There is more behind a whole answer."""
 
 
 class AnswerReader:
@@ -52,8 +49,10 @@ class AnswerReader:
         self._decoder: Decoder | None = None
         self._pieces: list[bytes] = []
         self._body: list[bytes] = []
+        self._whole: int | None = None
         self._length = 0
-        self._between_bytes = 0
+        self._is_in_chunk = False
+        self._trailer_bytes = 0
         self.on_body = self._pieces.append
         self._parser = _lenient_parser(self)
 
@@ -63,14 +62,15 @@ class AnswerReader:
         self.received = 0
         """Bytes of the body as they came in."""
         self.is_truncated = False
+        self.is_draining = False
+        """Whether there is an answer by now, and only a body that nobody wants is still to come."""
         self.can_be_followed = False
         """Whether the connection may carry another request: only after a whole answer that says so, with no surplus."""
 
     # What httptools calls, besides `on_body`
 
     def on_message_begin(self) -> None:
-        if self._is_complete:
-            raise _SurplusError  # the parser stops: of what nobody asked for nothing is read
+        self._is_surplus = self._is_complete
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._is_head_complete:
@@ -82,7 +82,14 @@ class AnswerReader:
     def on_message_complete(self) -> None:
         if not self._is_complete:
             self._is_complete = True
+            self._whole = len(self._pieces)
             self.can_be_followed = self._parser.should_keep_alive()
+
+    def on_chunk_header(self) -> None:
+        self._is_in_chunk = True
+
+    def on_chunk_complete(self) -> None:
+        self._is_in_chunk = False
 
     # What the connection calls
 
@@ -93,11 +100,6 @@ class AnswerReader:
             return None
         whole = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         return whole[: self._limit]
-
-    @property
-    def is_draining(self) -> bool:
-        """Whether there is an answer by now, and only a body that nobody wants is still to come."""
-        return bool(self.head) and not self._is_wanted
 
     def feed(self, data: bytes) -> bool:
         """Take what came in; True: no more is needed. BrokenAnswerError, CodingError."""
@@ -124,10 +126,10 @@ class AnswerReader:
         if not self._is_wanted:
             return
         if self._last_coding() == "chunked":
-            raise BrokenAnswerError("the answer ends before its last chunk")
+            raise BrokenAnswerError("Response payload is not completed: it ends before its last chunk")
         if "transfer-encoding" not in self.headers and "content-length" in self.headers:
             promised = self.headers["content-length"]
-            raise BrokenAnswerError(f"the answer ends after {self.received} of {promised[:40]} bytes")
+            raise BrokenAnswerError(f"Response payload is not completed: {self.received} of {promised[:40]} bytes")
         self._close_body()
 
     # The head
@@ -170,10 +172,14 @@ class AnswerReader:
                 raise BrokenAnswerError("interim answers without end")
             self._fields.clear()
             self._is_head_complete = self._is_complete = False
+            self._whole = None
             return False
+        if b"\0" in head and any(b"\0" in value for _, value in self._fields):
+            raise BrokenAnswerError("a header has a null byte in it")  # no database takes it
         self.head = head
         self.headers = _headers(self._fields)
         self._is_wanted = self._wants_body(status, self.headers.get("content-type", ""))
+        self.is_draining = not self._is_wanted
         if self._is_wanted:
             self._decoder = decoder(self.headers.get("content-encoding", ""))
         return True
@@ -195,14 +201,13 @@ class AnswerReader:
             return True
         if data:
             self._parse(data)
-        if not self._pieces:
-            self._between_bytes += len(data)
-            if self._between_bytes > HEAD_BYTES:
-                raise BrokenAnswerError("the answer has chunks without end and nothing in them")
-        else:
-            self._between_bytes = 0
-            self._take(self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces))
+        if pieces := self._pieces[: self._whole]:  # what stands behind a whole answer is no part of it
+            self._take(pieces[0] if len(pieces) == 1 else b"".join(pieces))
             self._pieces.clear()
+        elif self._is_in_chunk:
+            self._trailer_bytes += len(data)
+            if self._trailer_bytes > HEAD_BYTES:
+                raise BrokenAnswerError(f"the trailers of the answer are longer than {HEAD_BYTES} bytes")
         if not self.is_truncated and self._is_complete:
             self._close_body()
             self.can_be_followed = self.can_be_followed and not self._is_surplus
@@ -232,9 +237,10 @@ class AnswerReader:
         except httptools.HttpParserUpgrade:
             pass
         except httptools.HttpParserError as error:
-            if not self._is_complete:
-                raise BrokenAnswerError(f"the answer is no HTTP: {error}") from error
-            self._is_surplus = True  # behind a whole answer anything may come: nobody reads on
+            if self._is_complete and self._parser.get_status_code() == _SWITCHING:
+                return
+            what = "no status line behind the answer" if self._is_complete else "the answer is no HTTP"
+            raise BrokenAnswerError(f"{what}: {error}") from error
 
 
 def _lenient_parser(reader: AnswerReader) -> httptools.HttpResponseParser:
@@ -246,21 +252,20 @@ def _lenient_parser(reader: AnswerReader) -> httptools.HttpResponseParser:
 
 
 def _headers(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers by their lower-case names, as text that the database takes."""
+    """The headers by their lower-case names, as text."""
     headers: dict[str, str] = {}
     for field, value in fields:
-        name = field.decode("latin-1").lower()
-        value = value.strip(b" \t")  # noqa: PLW2901
+        name = _name(field)
         try:
-            text = value.decode()
+            text = value.decode().strip(" \t")
         except UnicodeDecodeError:
-            text = value.decode("latin-1")
-        if "\0" in text:
-            raise BrokenAnswerError(f"the header {name[:80]} has a null byte in it")
-        if name in headers and name in _REPEATED:
+            text = value.decode("latin-1").strip(" \t")
+        if name in _REPEATED and name in headers:
             text = f"{headers[name]}{_REPEATED[name]}{text}"
         headers[name] = text
     return headers
 
 
-__all__ = ["AnswerReader", "BrokenAnswerError", "CodingError", "HungUpError"]
+@lru_cache(maxsize=500)
+def _name(field: bytes) -> str:
+    return field.decode("latin-1").strip().lower()  # "Content-Length :" is read as if there was no space

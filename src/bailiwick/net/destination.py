@@ -3,17 +3,17 @@
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address
 from typing import NamedTuple
 from urllib.parse import unquote
 
 _UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")
 _INJECTING = re.compile(r"[\r\n\0]")
-_URL = re.compile(
+_END_OF_AUTHORITY = re.compile(r"[/?#]")
+_SERVER = re.compile(
     r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?:(?P<user>[^/?#\\]*)@)?"
     r"(?:(?P<host>[^/?#\\@:\[\]]+)|\[(?P<ipv6>[^/?#\\@\[\]]+)\])(?::(?P<port>[0-9]{0,5}))?"
-    r"(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:#.*)?"
 )
 _PORTS = {"http": 80, "https": 443}
 
@@ -34,38 +34,26 @@ class Origin(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(NamedTuple):
     """What is asked for, and where."""
 
     origin: Origin
-    path: str
-    """With its query, spelled as given."""
     authority: str
     """What the Host header says."""
-    user: str = ""
+    user: str
     """User and password as the URL has them."""
+    path: str
+    """With its query, spelled as given."""
 
     @classmethod
     def parse(cls, url: str) -> "Destination":
         """ValueError if it is no URL of the web, or one that cannot be written into a request."""
         if _UNSENDABLE.search(url):
             raise ValueError("white space in the URL")  # it would end the request line, or start a header
-        found = _URL.fullmatch(url)
-        if found is None:
-            raise ValueError("not an address of the web")
-        scheme, user, host, ipv6, digits, path, query = found.groups()
-        scheme = scheme.lower()
-        port = int(digits) if digits else _PORTS[scheme]
-        if port > 65_535:
-            raise ValueError(f"no port {port}")
-        if ipv6 is not None:
-            host = ipv6
-            IPv6Address(ipv6)
-        authority = f"[{host}]" if ipv6 is not None else host.rstrip(".")
-        if port != _PORTS[scheme]:
-            authority = f"{authority}:{port}"
-        return cls(Origin(scheme, host, port), f"{path or '/'}{query or ''}", authority, user or "")
+        end = _END_OF_AUTHORITY.search(url, len("https://"))
+        server, rest = (url[: end.start()], url[end.start() :]) if end else (url, "")
+        path = rest.partition("#")[0]
+        return cls(*_read(server), path if path.startswith("/") else f"/{path}")
 
     def request(self, header_lines: str) -> bytes:
         """The bytes of a GET. ValueError (UnicodeError) for half of a character."""
@@ -79,6 +67,26 @@ class Destination:
         name, _, password = self.user.partition(":")
         pair = f"{unquote(name)}:{unquote(password)}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+
+
+@lru_cache(maxsize=1_000)
+def _read(server: str) -> tuple[Origin, str, str]:
+    """Origin, authority and user of what stands before the path: the same for all pages of a host."""
+    found = _SERVER.fullmatch(server)
+    if found is None:
+        raise ValueError("not an address of the web")
+    scheme, user, host, ipv6, digits = found.groups()
+    scheme = scheme.lower()
+    port = int(digits) if digits else _PORTS[scheme]
+    if port > 65_535:
+        raise ValueError(f"no port {port}")
+    if ipv6 is not None:
+        host = str(ipv6)
+        IPv6Address(host)
+    authority = f"[{host}]" if ipv6 is not None else host.rstrip(".")
+    if port != _PORTS[scheme]:
+        authority = f"{authority}:{port}"
+    return Origin(scheme, host, port), authority, user or ""
 
 
 def header_lines(*parts: Mapping[str, str]) -> str:

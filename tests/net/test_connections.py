@@ -193,6 +193,44 @@ def test_as_many_connections_are_open_as_are_asked_for() -> None:
     run(story)
 
 
+@BOTH_LOOPS
+def test_a_kept_connection_that_has_ended_is_seen_before_a_turn_is_used(loop: Loop) -> None:
+    """The end is in the kernel, and the loop has not read it yet: nothing is waited for between the two requests."""
+
+    async def story() -> None:
+        async with raw(answer_of(b"x")) as server, fetching(server.port) as fetcher:
+            for number in (1, 2, 3):
+                turn = Permission()
+                assert (await get(fetcher, f"http://{HOST}:{server.port}/", turn=turn)).body == b"x"
+                assert (turn.asked, len(server.heads)) == (1, number)
+
+    run(story, loop)
+
+
+def test_a_planted_answer_that_the_loop_has_not_read_is_not_taken_for_one() -> None:
+    async def story() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            async with fetching(port) as fetcher:
+                url = f"http://{HOST}:{port}/"
+                first = asyncio.create_task(get(fetcher, url))
+                await asyncio.sleep(0.02)
+                peer, _ = listener.accept()
+                peer.sendall(answer_of(b"first"))
+                await first
+                peer.sendall(answer_of(b"planted"))
+                time.sleep(0.02)  # the loop must not see it
+                second = asyncio.create_task(get(fetcher, url))
+                await asyncio.sleep(0.02)
+                again, _ = listener.accept()
+                again.sendall(answer_of(b"second"))
+                assert (await second).body == b"second"
+                again.close()
+                peer.close()
+
+    run(story)
+
+
 # One request a turn
 
 

@@ -1,6 +1,7 @@
 """One connection to a server: a request out, its answer in, and a clock that ends what takes too long."""
 
 import asyncio
+import select
 
 from bailiwick.net.answer import AnswerReader, BrokenAnswerError, HungUpError
 
@@ -26,6 +27,11 @@ class Connection(asyncio.Protocol):
     @property
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it is open with nothing to read, not even in the kernel: no end, no bytes that nobody asked for."""
+        return self.is_open and not self._readable.poll(0)
 
     def ask(self, request: bytes, reader: AnswerReader, deadline: float) -> "asyncio.Future[None]":
         """Write the request; done once the reader has its answer. Of an open connection with nothing on its way.
@@ -55,6 +61,8 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
+        self._readable = select.poll()
+        self._readable.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
         if self._waiting is None:

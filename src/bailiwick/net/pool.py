@@ -47,7 +47,7 @@ class Pool:
         kept = self._idle.get(origin)
         while kept:
             connection = kept.pop()
-            if connection.is_open and self._loop.time() - connection.kept_at <= self._kept_seconds:
+            if connection.is_quiet and self._loop.time() - connection.kept_at <= self._kept_seconds:
                 return connection
             connection.close()
         return None
@@ -63,8 +63,6 @@ class Pool:
 
     async def open(self, origin: Origin) -> Connection:
         """A new connection. NoConnectionError, AddressRefusedError, TimeoutError; ValueError if this is no name."""
-        if self._is_closed:
-            raise NoConnectionError(FailureKind.CONNECT, "the client is closed")
         places = await self._places(origin)
         tls = self._context() if origin.scheme == "https" else None
         target.set((origin.host, origin.port))
@@ -78,6 +76,9 @@ class Pool:
         except OSError as error:
             kind = FailureKind.TLS if isinstance(error, ssl.SSLError) else FailureKind.CONNECT
             raise _no_connection(kind, origin, error) from error
+        if self._is_closed:
+            connection.close()
+            raise NoConnectionError(FailureKind.CONNECT, "the client is closed")
         self._open.add(connection)
         return connection
 
@@ -108,13 +109,17 @@ class Pool:
         while True:
             connected = await self._connected(places)
             try:
-                peer = connected.getpeername()
+                peer = connected.getpeername()[:2]
                 return await self._started(origin, connected, tls)
             except ssl.SSLError:
-                others = [place for place in places if place[4][:2] != peer[:2]]
+                connected.close()
+                others = [place for place in places if place[4][:2] != peer]
                 if not others or len(others) == len(places):
                     raise
                 places = others
+            except BaseException:
+                connected.close()
+                raise
 
     async def _connected(self, places: list[Place]) -> socket.socket:
         try:
@@ -125,16 +130,12 @@ class Pool:
             raise OSError(str(error)) from error
 
     async def _started(self, origin: Origin, connected: socket.socket, tls: ssl.SSLContext | None) -> Connection:
-        try:
-            _, connection = await self._loop.create_connection(
-                lambda: Connection(self._loop, self._settings.idle_timeout_seconds),
-                sock=connected,
-                ssl=tls,
-                server_hostname=origin.host.rstrip(".") if tls is not None else None,
-            )
-        except BaseException:
-            connected.close()
-            raise
+        _, connection = await self._loop.create_connection(
+            lambda: Connection(self._loop, self._settings.idle_timeout_seconds),
+            sock=connected,
+            ssl=tls,
+            server_hostname=origin.host.rstrip(".") if tls is not None else None,
+        )
         return connection
 
     def _context(self) -> ssl.SSLContext:

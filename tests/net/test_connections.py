@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import socket
-import ssl
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +13,7 @@ import pytest
 import uvloop
 
 from bailiwick.base.sections import NetSettings
-from bailiwick.net import connection
+from bailiwick.net import connection, pool
 from bailiwick.net.answer import AnswerReader
 from bailiwick.net.client import HttpFetcher
 from bailiwick.net.guard import Guard
@@ -44,7 +43,7 @@ def run(story: Story, loop: Loop = uvloop.new_event_loop) -> None:
         runner.run(story())
 
 
-async def until(is_so: Callable[[], bool], *, seconds: float = 5) -> None:
+async def until(is_so: Callable[[], bool], *, seconds: float = 2) -> None:
     async with asyncio.timeout(seconds):
         while not is_so():
             await asyncio.sleep(0.005)
@@ -362,6 +361,20 @@ def test_a_kept_connection_is_closed_after_a_while_and_not_used_after_it() -> No
     run(story)
 
 
+def test_a_kept_connection_that_is_too_old_is_not_used_even_if_it_was_not_closed_yet() -> None:
+    async def story() -> None:
+        async with Ends(answer_of(b"x"))() as server, fetching(server.port, idle_timeout_seconds=0.8) as fetcher:
+            await get(fetcher, server.url)
+            await asyncio.sleep(0.3)  # it is looked at after 0.4 and after 0.8 s, and is young at the first time
+            await get(fetcher, server.url)
+            await asyncio.sleep(0.43)
+            assert (server.connections, server.ended) == (1, 0)
+            await get(fetcher, server.url)
+            assert server.connections == 2
+
+    run(story)
+
+
 def test_a_body_that_nobody_wants_is_drained_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_DRAIN_SECONDS", 0.2)
 
@@ -585,8 +598,7 @@ def test_certificates_are_read_only_if_they_are_needed(monkeypatch: pytest.Monke
     def read(*_: object, **__: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(ssl, "create_default_context", read)
-    monkeypatch.setattr(ssl, "SSLContext", read)
+    monkeypatch.setattr(pool, "trust", read)
 
     async def story() -> None:
         async with Ends(answer_of(b"x"))() as server, fetching(server.port) as fetcher:

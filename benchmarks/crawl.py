@@ -7,6 +7,7 @@
     frontier  new URLs a second that the flush takes, at 100,000 and at 10 million known pages
     soak      200,000 pages of 1,000 hosts: what grows meanwhile?
     parts     what each part of reading a page costs, by itself
+    fetch     what our HTTP client costs, beside aiohttp's and beside the bare parser
 
 The web server runs in a process of its own on the last core, the client on the first; CPU and memory are counted as
 `race/meters.py` says, pages as the server's log says. Nothing fails when a figure is not met: each ends with a line
@@ -41,10 +42,10 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    from benchmarks.race import broad, compare, frontier, parts, soak, start
+    from benchmarks.race import broad, compare, fetching, frontier, parts, soak, start
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True, metavar="race|broad|start|resume|frontier|soak|parts")
+    commands = parser.add_subparsers(required=True, metavar="race|broad|start|resume|frontier|soak|parts|fetch")
 
     race = _prepared(commands.add_parser("race"), compare.race, pages=5_000, rounds=3)
     race.add_argument("--scrapy-stores", action="store_true", help="a further contender: Scrapy that keeps bodies")
@@ -73,6 +74,7 @@ def _options() -> argparse.Namespace:
     long.add_argument("--delay", type=float, default=4.0, help="seconds between two requests to a host; 0: all it can")
 
     _prepared(commands.add_parser("parts"), parts.parts, rounds=10)
+    _prepared(commands.add_parser("fetch"), fetching.fetch, pages=1_000, rounds=5)
     return parser.parse_args()
 
 

@@ -55,6 +55,18 @@ def test_the_parent_of_a_crawl_stays_small(tmp_path: Path) -> None:
     assert found & (HEAVY_FOR_HELP | {"aiohttp"}) == set()
 
 
+@pytest.mark.parametrize("module", ["cli.crawl_run", "pipeline.worker", "pipeline.fetching", "score.facts.finding"])
+def test_who_fetches_imports_no_client_but_ours(module: str, tmp_path: Path) -> None:
+    """aiohttp costs a tenth of a second of CPU time at each start, and is for webhooks and search engines only."""
+    script = f"import sys\nimport bailiwick.{module}\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    found = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "httptools" in found
+    assert found & {"aiohttp", "yarl", "requests", "httpx"} == set()
+
+
 def test_the_table_of_contents_says_what_the_commands_say() -> None:
     context = click.Context(cli)
     assert isinstance(cli, Contents)

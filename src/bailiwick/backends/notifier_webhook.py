@@ -10,16 +10,17 @@ import json
 import re
 import ssl
 from datetime import UTC, datetime
+from typing import cast
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from bailiwick.base.sections import NetSettings
-from bailiwick.net.client import trust
 from bailiwick.net.gates import retry_after
 from bailiwick.net.guard import AddressRefusedError, Guard, target
-from bailiwick.net.resolver import GuardedResolver
+from bailiwick.net.resolver import Dns, GuardedResolver
+from bailiwick.net.trust import trust
 from bailiwick.ports import NoticeReply
 
 LONGEST_PAUSE_SECONDS = 3600.0
@@ -33,7 +34,7 @@ class Webhook:
     """Posts to one address. `dns` answers in place of the system's resolver."""
 
     def __init__(
-        self, url: str, net: NetSettings, *, guard: Guard, timeout_seconds: float, dns: AbstractResolver | None = None
+        self, url: str, net: NetSettings, *, guard: Guard, timeout_seconds: float, dns: Dns | None = None
     ) -> None:
         self._url, self._net, self._guard, self._dns = url, net, guard, dns
         self._seconds = timeout_seconds
@@ -51,7 +52,7 @@ class Webhook:
 
     async def _post(self, url: URL, message: bytes) -> NoticeReply:
         connector = aiohttp.TCPConnector(
-            resolver=GuardedResolver(self._guard, self._dns),
+            resolver=cast("AbstractResolver", GuardedResolver(self._guard, self._dns)),  # in all but name
             socket_factory=self._guard.open_socket,
             ssl=trust(self._net),
             force_close=True,

@@ -16,13 +16,12 @@ from types import TracebackType
 from typing import Self
 
 import aiohappyeyeballs
-from aiohttp.abc import AbstractResolver
 
 from bailiwick.net.forward_exchange import exchange
 from bailiwick.net.forward_heads import MessageError, RequestHead, parse_request
 from bailiwick.net.forward_streams import LongHeadError, Meter, Stream, TooMuchError, tunnel
 from bailiwick.net.guard import Address, AddressRefusedError, Guard, is_loopback, target
-from bailiwick.net.resolver import GuardedResolver, Place
+from bailiwick.net.resolver import Dns, GuardedResolver, Place
 
 _ADDRESS = "127.0.0.1"
 _USERNAME = "bailiwick"
@@ -105,7 +104,7 @@ class ForwardProxy:
         bounds: Bounds | None = None,
         ports: frozenset[int] = frozenset(),
         admit: Admit = _at_once,
-        dns: AbstractResolver | None = None,
+        dns: Dns | None = None,
     ) -> None:
         self.port = 0
         self.username = _USERNAME

@@ -6,10 +6,9 @@ import ssl
 from typing import TypeAlias
 
 import aiohappyeyeballs
-from aiohttp.abc import AbstractResolver
 
 from bailiwick.net.guard import AddressRefusedError, Guard, target
-from bailiwick.net.resolver import GuardedResolver, Place
+from bailiwick.net.resolver import Dns, GuardedResolver, Place
 
 _SECOND_ADDRESS_SECONDS = 0.25
 _BUFFER_BYTES = 65_536
@@ -19,7 +18,7 @@ Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class Connector:
     """Opens connections to where the guard permits. `dns` answers in place of the system's resolver."""
 
-    def __init__(self, guard: Guard, dns: AbstractResolver | None = None) -> None:
+    def __init__(self, guard: Guard, dns: Dns | None = None) -> None:
         self._guard = guard
         self._dns = dns
         self._resolver: GuardedResolver | None = None

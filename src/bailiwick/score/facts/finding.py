@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from aiohttp.abc import AbstractResolver
 from pydantic import TypeAdapter
 
 from bailiwick.base.review_sections import ScoreSettings
@@ -14,6 +13,7 @@ from bailiwick.db.engine import Database
 from bailiwick.model.names import DomainName
 from bailiwick.net.agent import user_agent
 from bailiwick.net.guard import Guard
+from bailiwick.net.resolver import Dns
 from bailiwick.score.facts.assessing import effective_tld
 from bailiwick.score.facts.certificates import look_at_certificate, trusted
 from bailiwick.score.facts.connecting import Connector
@@ -55,7 +55,7 @@ class FactFinder:
         settings: ScoreSettings,
         *,
         trust: ssl.SSLContext | None = None,
-        dns: AbstractResolver | None = None,
+        dns: Dns | None = None,
     ) -> None:
         self._database, self._settings = database, settings
         self._trust = trust or trusted(database.settings.net.extra_ca_file)

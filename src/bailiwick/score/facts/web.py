@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urljoin, urlsplit
 
-from aiohttp.abc import AbstractResolver
-
 from bailiwick.base.sections import NetSettings
 from bailiwick.net.client import HttpFetcher
 from bailiwick.net.gates import retry_after
 from bailiwick.net.guard import Guard
+from bailiwick.net.resolver import Dns
 from bailiwick.ports import FailureKind, FetchAnswer, FetchFailure, FetchRequest
 from bailiwick.score.facts.known import Untold
 from bailiwick.score.facts.turns import Turns
@@ -48,7 +47,7 @@ class RegistryWeb:
     """Asks registries. Made at any time, used inside one running loop; close it."""
 
     def __init__(
-        self, net: NetSettings, guard: Guard, turns: Turns, *, seconds: float, agent: str, dns: AbstractResolver | None
+        self, net: NetSettings, guard: Guard, turns: Turns, *, seconds: float, agent: str, dns: Dns | None
     ) -> None:
         self._net = net.model_copy(
             update={

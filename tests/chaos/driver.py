@@ -9,14 +9,16 @@ import random
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+import psutil
 import psycopg
 
 from bailiwick.db.embedded.server import EmbeddedServer
 from bailiwick.demo.web.log import Entry
 from tests.chaos.proxy import CommitProxy
-from tests.chaos.tenures import pid_of
+from tests.chaos.tenures import Death, pid_of
 from tests.chaos.workers import Crew
 from tests.e2e.tools import Land
 
@@ -81,8 +83,7 @@ class Account:
 
     blows: list[Blow] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
-    deaths: dict[int, float] = field(default_factory=dict)
-    """Process -> when it was killed, seconds since 1970."""
+    deaths: list[Death] = field(default_factory=list)
     outlived: int = 0
     """Stops at whose end no lease of the stopped engine was left."""
     lost_claims: int = 0
@@ -146,7 +147,8 @@ class Driver:
         engine, entry = self._target(dice)
         held = self._held().get(engine, set())
         at, wall = time.monotonic(), time.time()
-        self.account.deaths[engine] = wall
+        with suppress(psutil.NoSuchProcess):  # it died of something else
+            self.account.deaths.append(Death.of(engine, wall))
         self.crew.kill(engine, with_parent=dice.random() < 0.5)
         # Once more: what it claimed in between. Nobody has to wait before he takes over, so the first look counts, too.
         held |= self._held().get(engine, set())

@@ -1,12 +1,38 @@
 """Who held a domain, until when, and what ended it: kept by a trigger in the run's own database."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import psutil
+
+from bailiwick.registry.workers import WorkerName
 from tests.e2e.tools import Land
 
 SLACK_SECONDS = 0.001
 """The driver notes a kill before it kills, the database's clock is the same: only rounding lies between."""
+
+
+_START_SECONDS = 0.02
+"""Within so much, two moments at which a process started are one."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """That a process was killed. Its number alone would not do: a long run gets some of them twice."""
+
+    pid: int
+    started: float
+    at: float
+    """Seconds since 1970."""
+
+    @classmethod
+    def of(cls, pid: int, at: float) -> "Death":
+        """Of a process that still lives."""
+        return cls(pid, psutil.Process(pid).create_time() - psutil.boot_time(), at)
+
+    def is_of(self, worker: str) -> bool:
+        name = WorkerName.parse(worker)
+        return name.pid == self.pid and abs(name.process_started - self.started) < _START_SECONDS
 
 
 @dataclass(frozen=True)
@@ -44,8 +70,16 @@ class TenureBook:
                                               or new.wake_at < old.wake_at))
             execute function note_tenure()""")
 
-    def overlaps(self, deaths: Mapping[int, float]) -> list[Overlap]:
-        """Leases that were taken from a living holder. `deaths` says when which process was killed."""
+    def overlaps(self, deaths: Iterable[Death]) -> list[Overlap]:
+        """Leases that were taken from a living holder."""
+        by_pid: dict[int, list[Death]] = {}
+        for death in deaths:
+            by_pid.setdefault(death.pid, []).append(death)
+
+        def was_dead(worker: str, at: float) -> bool:
+            killed = by_pid.get(pid_of(worker), [])
+            return any(death.is_of(worker) and death.at <= at + SLACK_SECONDS for death in killed)
+
         rows = self._land.rows("""
             select d.name, t.lease_no, t.flush_no, t.worker, t.was_released, extract(epoch from t.at)::float8 as at,
                    extract(epoch from t.ran_until)::float8 as ran_until
@@ -53,9 +87,7 @@ class TenureBook:
         return [
             Overlap(row.name, row.lease_no, row.worker, row.at, row.ran_until - row.at, row.flush_no)
             for row in rows
-            if not row.was_released
-            and row.ran_until > row.at + SLACK_SECONDS
-            and deaths.get(pid_of(row.worker), float("inf")) > row.at + SLACK_SECONDS
+            if not row.was_released and row.ran_until > row.at + SLACK_SECONDS and not was_dead(row.worker, row.at)
         ]
 
 

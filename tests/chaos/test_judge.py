@@ -10,9 +10,11 @@ import psycopg
 import pytest
 
 from bailiwick.demo.web.running import serve
+from bailiwick.registry.workers import WorkerName
 from tests.chaos.driver import Account
 from tests.chaos.judge import Judge
 from tests.chaos.run import prepare
+from tests.chaos.tenures import Death
 from tests.chaos.web import Ground, give_sitemaps, make_ground
 from tests.e2e.tools import Land
 from tests.servers import TestServers
@@ -125,6 +127,19 @@ def test_spoilt_rows_are_found(copied: Crawled, name: str) -> None:
     sql, wanted = SPOILT_ROWS[name]
     copied.land.rows_done(sql)
     assert wanted <= copied.faults()
+
+
+def test_a_number_that_another_process_had_kills_nobody_and_saves_nobody(copied: Crawled) -> None:
+    """A run of an hour gets numbers of processes twice."""
+    copied.land.rows_done(SPOILT_ROWS["a tenure overlaps"][0])
+    rows = copied.land.rows("select worker, extract(epoch from min(at))::float8 as at from tenure_book group by worker")
+    held = [(WorkerName.parse(row.worker), row.at) for row in rows]
+    before = [Death(name.pid, name.process_started - 900, at - 800) for name, at in held]
+    later = [Death(name.pid, name.process_started + 900, at + 1000) for name, at in held]
+    own = [Death(name.pid, name.process_started, at - 0.1) for name, at in held]
+    fault = "a lease was taken from a living holder"
+    assert fault in copied.judge.judge(Account(deaths=before + later)).faults
+    assert fault not in copied.judge.judge(Account(deaths=before + own + later)).faults
 
 
 def _too_close(copied: Crawled) -> None:

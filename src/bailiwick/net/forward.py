@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-import aiohappyeyeballs
-
+from bailiwick.net.connecting import connected
 from bailiwick.net.forward_exchange import exchange
 from bailiwick.net.forward_heads import MessageError, RequestHead, parse_request
 from bailiwick.net.forward_streams import LongHeadError, Meter, Stream, TooMuchError, tunnel
 from bailiwick.net.guard import Address, AddressRefusedError, Guard, is_loopback, target
-from bailiwick.net.resolver import Dns, GuardedResolver, Place
+from bailiwick.net.resolver import Dns, GuardedResolver
 
 _ADDRESS = "127.0.0.1"
 _USERNAME = "bailiwick"
 _WEB_PORTS = frozenset({80, 443})
-_SECOND_ADDRESS_SECONDS = 0.25
 _CLOSE_SECONDS = 0.8
 _TELL_SECONDS = 1.0
 
@@ -224,20 +222,12 @@ class ForwardProxy:
             places = await self._resolver.places(host, port)
         await self._admit(host, port)
         async with asyncio.timeout(self._bounds.connect_seconds):
-            connected = await self._open(places)
+            reached = await connected(self._guard, places)
             try:
-                return Stream(*await asyncio.open_connection(sock=connected, limit=self._bounds.head_bytes))
+                return Stream(*await asyncio.open_connection(sock=reached, limit=self._bounds.head_bytes))
             except BaseException:
-                connected.close()
+                reached.close()
                 raise
-
-    async def _open(self, places: list[Place]) -> socket.socket:
-        try:
-            return await aiohappyeyeballs.start_connection(
-                places, happy_eyeballs_delay=_SECOND_ADDRESS_SECONDS, socket_factory=self._guard.open_socket
-            )
-        except RuntimeError as error:  # uvloop's, in place of some OSErrors
-            raise OSError(str(error)) from error
 
 
 _ANSWERS: tuple[tuple[type[Exception], str, str], ...] = (

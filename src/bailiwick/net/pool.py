@@ -6,9 +6,8 @@ import socket
 import ssl
 from weakref import WeakSet
 
-import aiohappyeyeballs
-
 from bailiwick.base.sections import NetSettings
+from bailiwick.net.connecting import connected
 from bailiwick.net.connection import Connection
 from bailiwick.net.destination import Origin
 from bailiwick.net.guard import AddressRefusedError, Guard, target
@@ -16,7 +15,6 @@ from bailiwick.net.resolver import Place, RememberedNames, place_at
 from bailiwick.net.trust import trust
 from bailiwick.ports import FailureKind
 
-_SECOND_ADDRESS_SECONDS = 0.25
 _KEPT_SECONDS = 15.0
 
 
@@ -107,32 +105,24 @@ class Pool:
     async def _connect(self, origin: Origin, places: list[Place], tls: ssl.SSLContext | None) -> Connection:
         """To the first address that answers; if its certificate is bad, to the others."""
         while True:
-            connected = await self._connected(places)
+            reached = await connected(self._guard, places)
             try:
-                peer = connected.getpeername()[:2]
-                return await self._started(origin, connected, tls)
+                peer = reached.getpeername()[:2]
+                return await self._started(origin, reached, tls)
             except ssl.SSLError:
-                connected.close()
+                reached.close()
                 others = [place for place in places if place[4][:2] != peer]
                 if not others or len(others) == len(places):
                     raise
                 places = others
             except BaseException:
-                connected.close()
+                reached.close()
                 raise
 
-    async def _connected(self, places: list[Place]) -> socket.socket:
-        try:
-            return await aiohappyeyeballs.start_connection(
-                places, happy_eyeballs_delay=_SECOND_ADDRESS_SECONDS, socket_factory=self._guard.open_socket
-            )
-        except RuntimeError as error:  # uvloop's, in place of some OSErrors
-            raise OSError(str(error)) from error
-
-    async def _started(self, origin: Origin, connected: socket.socket, tls: ssl.SSLContext | None) -> Connection:
+    async def _started(self, origin: Origin, reached: socket.socket, tls: ssl.SSLContext | None) -> Connection:
         _, connection = await self._loop.create_connection(
             lambda: Connection(self._loop, self._settings.idle_timeout_seconds),
-            sock=connected,
+            sock=reached,
             ssl=tls,
             server_hostname=origin.host.rstrip(".") if tls is not None else None,
         )

@@ -5,12 +5,10 @@ import socket
 import ssl
 from typing import TypeAlias
 
-import aiohappyeyeballs
-
+from bailiwick.net.connecting import connected
 from bailiwick.net.guard import AddressRefusedError, Guard, target
-from bailiwick.net.resolver import Dns, GuardedResolver, Place
+from bailiwick.net.resolver import Dns, GuardedResolver
 
-_SECOND_ADDRESS_SECONDS = 0.25
 _BUFFER_BYTES = 65_536
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -29,25 +27,17 @@ class Connector:
         target.set((host, port))
         if self._resolver is None:
             self._resolver = GuardedResolver(self._guard, self._dns)  # the system's wants a running loop
-        connected = await self._connected(await self._resolver.places(host, port))
+        reached = await connected(self._guard, await self._resolver.places(host, port))
         try:
             name = host if tls is not None else None
-            return await asyncio.open_connection(sock=connected, ssl=tls, server_hostname=name, limit=_BUFFER_BYTES)
+            return await asyncio.open_connection(sock=reached, ssl=tls, server_hostname=name, limit=_BUFFER_BYTES)
         except BaseException:
-            connected.close()
+            reached.close()
             raise
 
     async def close(self) -> None:
         if self._resolver is not None:
             await self._resolver.close()
-
-    async def _connected(self, places: list[Place]) -> socket.socket:
-        try:
-            return await aiohappyeyeballs.start_connection(
-                places, happy_eyeballs_delay=_SECOND_ADDRESS_SECONDS, socket_factory=self._guard.open_socket
-            )
-        except RuntimeError as error:  # uvloop's, in place of some OSErrors
-            raise OSError(str(error)) from error
 
 
 def failure_words(error: Exception, place: str, seconds: float) -> str:

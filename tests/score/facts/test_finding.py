@@ -3,6 +3,8 @@
 import asyncio
 import ssl
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
@@ -165,6 +167,31 @@ def test_whoever_is_ended_while_asking_leaves_it_to_the_next(database: Database)
     run(story)
 
 
+def test_whoever_is_ended_while_a_thread_begins_leaves_it_to_the_next(database: Database) -> None:
+    """The thread cannot be cancelled: it began in the name of a task that was gone, and nobody asked for minutes."""
+
+    async def story() -> None:
+        async with registries("good.test") as (rdap, whois):
+            async with finder_of(database, rdap.port, whois.port) as one:
+                is_begun, look = threading.Event(), one._known_or_begun
+
+                def slowly(kind: str, subject: str) -> Kept | None:
+                    known = look(kind, subject)
+                    is_begun.set()
+                    time.sleep(0.2)
+                    return known
+
+                one._known_or_begun = slowly  # type: ignore[method-assign]
+                task = asyncio.create_task(one.facts(DomainName("good.test")))
+                await asyncio.to_thread(is_begun.wait)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            async with asyncio.timeout(20), finder_of(database, rdap.port, whois.port) as other:
+                assert (await other.facts(DomainName("good.test"))).registration is not None
+
+    run(story)
+
+
 def test_what_a_process_died_over_is_asked_again_after_its_time(database: Database) -> None:
     with database.begin() as conn:
         assert begin(conn, "registration", "good.test", seconds=60)
@@ -193,7 +220,7 @@ def test_facts_that_nobody_believes_any_more_go(database: Database) -> None:
 
 
 def test_two_processes_keep_one_pace(database: Database) -> None:
-    delay = 0.25
+    delay = 0.5  # far above what a busy machine makes of a moment
     names = [f"n{n}.test" for n in range(5)]
 
     async def story() -> None:

@@ -129,7 +129,7 @@ class FactFinder:
 
     async def _believed(self, kind: str, subject: str, ask: Callable[[], Awaitable[Fact | Untold]]) -> Fact | Untold:
         """What was found out before, as long as it is believed; else what is found out now, by one of all processes."""
-        while (known := await asyncio.to_thread(self._known_or_begun, kind, subject)) is not None:
+        while (known := await self._look(kind, subject)) is not None:
             if known.is_asked:
                 await asyncio.sleep(_LOOK_SECONDS)
             elif known.why is not None:
@@ -146,6 +146,16 @@ class FactFinder:
         if not (isinstance(found, Untold) and found.is_passing):
             await asyncio.to_thread(self._keep, kind, subject, found)
         return found
+
+    async def _look(self, kind: str, subject: str) -> Kept | None:
+        """`_known_or_begun` in a thread, which goes on when the task is cancelled: what it begins then is given up."""
+        looking = asyncio.create_task(asyncio.to_thread(self._known_or_begun, kind, subject))
+        try:
+            return await asyncio.shield(looking)
+        except asyncio.CancelledError:
+            if await looking is None:
+                self._give_up(kind, subject)
+            raise
 
     def _known_or_begun(self, kind: str, subject: str) -> Kept | None:
         """What is believed, or that another process asks just now. None: it is ours to ask."""

@@ -16,6 +16,8 @@ _RETRY_FACTOR = 4.0
 _RETRY_JITTER = 0.2
 _LATENCY_WEIGHT = 0.2
 _LONGEST_LATENCY_SECONDS = 60.0
+_MARGIN_SECONDS = 0.002
+"""Who waited for a delay waits so much longer: the request before may have been longer on its way to the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class Pace:
         await self._turn.acquire()
         try:
             while (wait := self.wait_seconds()) > 0:
-                await asyncio.sleep(wait)
+                await asyncio.sleep(wait + _MARGIN_SECONDS)
         except BaseException:
             self._turn.release()
             raise

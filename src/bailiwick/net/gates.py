@@ -16,7 +16,7 @@ _RETRY_FACTOR = 4.0
 _RETRY_JITTER = 0.2
 _LATENCY_WEIGHT = 0.2
 _LONGEST_LATENCY_SECONDS = 60.0
-_MARGIN_SECONDS = 0.005
+_MARGIN_SECONDS = 0.002
 """Who waited for a delay waits so much longer: the request before may have been longer on its way to the host."""
 
 

@@ -10,7 +10,8 @@ from typing import Protocol, TypedDict
 from bailiwick.net.guard import Address, AddressRefusedError, Guard
 
 _MOST_ADDRESSES = 16
-_MOST_NAMES = 1_000
+_MOST_NAMES = 10_000
+"""More than the domains that are open at once: of fewer, each would be forgotten before it is asked for again."""
 
 Place = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[str, int] | tuple[str, int, int, int]]
 """One address to connect to, in the form of `socket.getaddrinfo`."""

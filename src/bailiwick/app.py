@@ -17,7 +17,6 @@ from bailiwick.base.retry import retrying
 from bailiwick.base.settings import Loaded, Settings, load
 from bailiwick.db.embedded.server import quiet
 from bailiwick.db.engine import Database
-from bailiwick.extract.parsers.facts import Survey
 from bailiwick.ledger import settings as kept_settings
 from bailiwick.ledger.events import Actor
 from bailiwick.model.names import DomainName
@@ -26,6 +25,7 @@ from bailiwick.model.profiles import Profile
 from bailiwick.ports import BodyStore, LanguageModel, Notifier, SearchEngine, SearchIndex
 
 if TYPE_CHECKING:
+    from bailiwick.extract.parsers.facts import Survey
     from bailiwick.store.images import ImageFiles
 
 T = TypeVar("T")
@@ -186,7 +186,7 @@ class App:
         return [name for name, profile in self.profiles().items() if profile.images.download] if is_available() else []
 
     @cached_property
-    def site_parsers(self) -> Survey:
+    def site_parsers(self) -> "Survey":
         """The page objects of the project and of installed packages; says which cannot be used, once."""
         from bailiwick.extract.parsers.survey import survey
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from bailiwick.model.discovery import Case, Opinion
-from bailiwick.model.search import PageKey, SearchAnswer, SearchDocument, SearchQuery
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a crawl has to do with none of them, and starts often
     from sqlalchemy import Connection
+
+    from bailiwick.model.discovery import Case, Opinion
+    from bailiwick.model.search import PageKey, SearchAnswer, SearchDocument, SearchQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +196,15 @@ class SearchIndex(Protocol):
         """Under which the feeder keeps its place. Another name means another index, which is made from the start."""
         ...
 
-    def replace(self, conn: "Connection", pages: Sequence[PageKey], documents: Sequence[SearchDocument]) -> None:
+    def replace(self, conn: "Connection", pages: "Sequence[PageKey]", documents: "Sequence[SearchDocument]") -> None:
         """From now on these documents are all there is of these pages. Twice is the same as once."""
         ...
 
-    def drop_between(self, conn: "Connection", after: PageKey, upto: PageKey, kept: Sequence[PageKey]) -> int:
+    def drop_between(self, conn: "Connection", after: "PageKey", upto: "PageKey", kept: "Sequence[PageKey]") -> int:
         """Forget pages behind `after`, up to and with `upto`, but not those kept; how many documents that were."""
         ...
 
-    def search(self, query: SearchQuery) -> SearchAnswer:
+    def search(self, query: "SearchQuery") -> "SearchAnswer":
         """The best matches. Any text is a question: none is an error. At most 1,000 matches are ranked."""
         ...
 
@@ -304,7 +304,7 @@ class Judge(Protocol):
         """As in a profile's `judges`."""
         ...
 
-    def judge(self, cases: Sequence[Case]) -> Sequence[Opinion | None]:
+    def judge(self, cases: "Sequence[Case]") -> "Sequence[Opinion | None]":
         """One opinion a case, in their order; None where there is nothing to go by (a missing text is no evidence)."""
         ...
 

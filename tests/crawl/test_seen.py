@@ -88,3 +88,15 @@ def test_what_was_met_is_forgotten_rather_than_more_room_taken() -> None:
         seen.meet(f"/{number}", BASE, 1)
         assert sum(map(len, table.written.values())) + len(table.written) <= 101
         assert seen.unmet([f"/new-{number}"], BASE, 1)
+
+
+def test_a_link_of_another_depth_changes_nothing_for_the_others() -> None:
+    """The quick look, while nothing deeper was met, and the careful one agree."""
+    seen = SeenLinks(SeenTable(1 << 10))
+    seen.meet("/near", BASE, 2)
+    assert seen.unmet(["/near", "/new"], BASE, 2) == ["/new"]
+    assert seen.unmet(["/near", "/new"], BASE, 1) == ["/near", "/new"], "a shorter way counts"
+    seen.meet("/far", BASE, 9)
+    seen.meet("beside", BASE, 3)
+    assert seen.unmet(["/near", "/far", "beside", "/new"], BASE, 2) == ["/far", "beside", "/new"]
+    assert seen.unmet(["/near", "/far", "beside", "/new"], BASE, 9) == ["/new"]

@@ -3,8 +3,10 @@
 import re
 from string import ascii_lowercase, digits
 
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from publicsuffixlist import PublicSuffixList
 
 from bailiwick.base.errors import NameRefusedError
 from bailiwick.model.names import DomainName, canonical_name, is_plain, split_url, typed_url
@@ -106,6 +108,7 @@ def test_the_quick_site_is_the_librarys(parts: list[str], rule: str, icann_only:
     host = ".".join([*parts, *rule.removeprefix("!").replace("*", "any").split(".")[-4:]])
     for name in (host, host.partition(".")[2] or host):
         assert suffixes.registrable(name) == (suffixes.privatesuffix(name) or name)
+        assert suffixes.is_suffix(name) == suffixes.is_public(name)
 
 
 @given(st.lists(st.sampled_from(["www", "a", "us"]), min_size=1, max_size=4), suffixes)
@@ -158,7 +161,8 @@ def test_sorted_queries_forget_their_order(query: str) -> None:
 link_pieces = st.sampled_from(
     ["a", "b.html", "/", "//", "..", "../", "./", ".", "?", "q=1", "&", "#", "%41", "~", "-", ":", "@", "\\", " ", "é",
      "https://example.org", "https://example.org/", "https://example.org:443/", "HTTPS://example.org/", "http:",
-     "utm_id=1"]
+     "http://www.other.co.uk/", "https://a.ck/", "https://other-.example", "https://a.xn--p1ai/", "https://1.2.3.4/",
+     "https://a.0x1/", "https://www.b.kawasaki.jp/", "A", ".com/", ".com", "utm_id=1"]
 )  # fmt: skip
 written_links = st.lists(link_pieces, max_size=6).map("".join)
 folders = st.sampled_from(["", "a/b/c?x=/y", "a//b/", "a%20b/%7Ec/d.html", ".../x/", "a/./b/../c", "a/b/;c/d"])
@@ -178,3 +182,10 @@ def test_the_joiner_agrees_with_parsing_each_link(hrefs: list[str], bases: list[
         links = [paged(href, base) for href in hrefs if href.partition("#")[0]]
         expected = list(dict.fromkeys((link.domain.name, link.path) for link in links if link))
         assert joiner.page_urls(base, hrefs) == expected
+
+
+@pytest.mark.parametrize("icann_only", [False, True])
+def test_the_rules_are_the_librarys(icann_only: bool) -> None:
+    library = PublicSuffixList(only_icann=icann_only)
+    assert SUFFIX_LISTS[icann_only]._publicsuffix == library._publicsuffix
+    assert SUFFIX_LISTS[icann_only]._maxlabel == library._maxlabel

@@ -10,6 +10,7 @@ import threading
 from functools import cache
 
 EXIT_CODE = 137
+_PARSER = ("parse", "hang")
 _passed: dict[str, int] = {}
 
 
@@ -25,14 +26,26 @@ def failpoint(name: str) -> None:
 
 def parser_killer(body: bytes) -> None:
     """Fall over or hang, as a fault in a library written in C would let us."""
-    name, _, word = os.environ.get("BAILIWICK_FAILPOINT", "").partition(":")
-    if name == "parse" and word.encode() in body:
+    deadly = _deadly()
+    if deadly is None or deadly[1] not in body:
+        return
+    if deadly[0] == "parse":
         os.kill(os.getpid(), signal.SIGSEGV)
-    if name == "hang" and word.encode() in body:
-        threading.Event().wait()
+    threading.Event().wait()
 
 
 @cache
 def _armed() -> tuple[str, int] | None:
-    name, _, count = os.environ.get("BAILIWICK_FAILPOINT", "").partition(":")
-    return (name, int(count or 1)) if name and name not in ("parse", "hang") else None
+    name, count = _named()
+    return (name, int(count or 1)) if name and name not in _PARSER else None
+
+
+@cache
+def _deadly() -> tuple[str, bytes] | None:
+    name, word = _named()
+    return (name, word.encode()) if name in _PARSER else None
+
+
+def _named() -> tuple[str, str]:
+    name, _, rest = os.environ.get("BAILIWICK_FAILPOINT", "").partition(":")
+    return name, rest

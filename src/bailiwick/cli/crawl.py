@@ -89,10 +89,11 @@ def crawl(  # noqa: PLR0913 - one for each option
             from bailiwick.pipeline.parsing import parse_beside
 
             return parse_beside(session.app.create(), tally, parent=parent)
-    # Only the child needs what is heavy: the parent stays small. What is loaded now stays, so nothing is collected.
+    # Only the child needs what is heavy: the parent stays small. What is loaded now stays, nobody looks through it.
     gc.disable()
     from bailiwick.cli.crawl_run import Asked, run
 
+    gc.freeze()
     gc.enable()
 
     asked = Asked(

@@ -109,9 +109,10 @@ class _Gathered:
             if kind == "a" or kind == "area":  # noqa: PLR1714 - so often
                 self._link(node)
             elif kind == "img":
-                given = node.attrs  # one of many: a dict of all of them would cost three times as much
-                if "src" in given:
-                    self.images.append(given["src"] or "")
+                try:  # one attribute of many, in one call: a dict of all of them would cost three times as much
+                    self.images.append(node.attrs["src"] or "")
+                except KeyError:
+                    continue
             elif kind in _NOT_TEXT:
                 no_text.append(node)
                 if kind == "script" and (node.attributes.get("type") or "").lower().startswith(_LINKED_DATA):
@@ -139,8 +140,8 @@ class _Gathered:
         if not href or href[0] == "#" or len(self.hrefs) >= _MOST_LINKS:
             return
         self.hrefs.append(href)
-        is_own = href.startswith(self._own) and "@" not in href
-        if "//" in href[:8] and not is_own and href not in self.anchors:
+        is_whole = "//" in href[:8]
+        if is_whole and (not href.startswith(self._own) or "@" in href) and href not in self.anchors:
             found = _LEADING_HOST.match(href)
             if found is not None and found[1].lower() != self.host:
                 self.anchors[href] = " ".join(node.text().split())[:_ANCHOR_CHARS]

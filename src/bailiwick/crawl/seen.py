@@ -3,6 +3,7 @@
 import secrets
 from array import array
 from collections.abc import Iterable
+from itertools import filterfalse
 
 from bailiwick.model.urls import LinkBase
 
@@ -11,6 +12,16 @@ _DEPTHS = 1023
 """Ten bits of a slot are the depth; the other 54 are the link's hash, of which the lowest bits chose the slot."""
 _MOST_WRITTEN = 200_000
 """Links as they are written, of all open domains: some 25 MB. One more, and all of them are forgotten."""
+
+
+class Met(dict[str, int]):
+    """Links as they are written at one place, and the depth at which each was met there."""
+
+    __slots__ = ("deepest",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.deepest = 0
 
 
 class SeenTable:
@@ -22,14 +33,14 @@ class SeenTable:
         self.slots = array("q", bytes(8 * slots))
         self.mask = slots - 1
         self.most_written = self.room = most_written
-        self.written: dict[tuple[int, str], dict[str, int]] = {}
-        """By slice and place: the depth at which a link was met there, as it is written."""
+        self.written: dict[tuple[int, str], Met] = {}
+        """By slice and place."""
 
-    def place(self, key: tuple[int, str]) -> dict[str, int]:
+    def place(self, key: tuple[int, str]) -> Met:
         """What was met there."""
         met = self.written.get(key)
         if met is None:
-            met = self.written[key] = {}
+            met = self.written[key] = Met()
             self.take_room()
         return met
 
@@ -71,9 +82,10 @@ class SeenLinks:
 
     def unmet(self, hrefs: Iterable[str], base: LinkBase, depth: int) -> list[str]:
         """Those that were not met at this depth or above in a place where they mean the same."""
-        at_origin, in_folder = self._met(base.origin).get, self._met(base.folder).get
-        far = depth + 1
-        return [href for href in hrefs if at_origin(href, far) > depth and in_folder(href, far) > depth]
+        at_origin, in_folder, far = self._met(base.origin), self._met(base.folder), depth + 1
+        if at_origin.deepest <= depth and in_folder.deepest <= depth:  # no need to look at each one's depth: the rule
+            return list(filterfalse(in_folder.__contains__, filterfalse(at_origin.__contains__, hrefs)))
+        return [href for href in hrefs if at_origin.get(href, far) > depth and in_folder.get(href, far) > depth]
 
     def meet(self, href: str, base: LinkBase, depth: int) -> None:
         """All that there is to do about this link is done."""
@@ -83,6 +95,7 @@ class SeenLinks:
             if href not in met:
                 self._table.take_room()
             met[href] = depth
+            met.deepest = max(met.deepest, depth)
 
-    def _met(self, place: str) -> dict[str, int]:
+    def _met(self, place: str) -> Met:
         return self._table.place((self._salt, place))

@@ -255,7 +255,7 @@ def _check_labels(host: str) -> None:
 
 
 def _without_www(host: str) -> str:
-    while host.startswith("www.") and not _suffixes(icann_only=False).is_public(host[4:]):
+    while host.startswith("www.") and not _suffixes(icann_only=False).is_suffix(host[4:]):
         host = host[4:]
     return host
 

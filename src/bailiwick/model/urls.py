@@ -182,7 +182,7 @@ class LinkBase:
         try:
             plain = self._plain(href)  # most links need no parser of URLs
             if plain is None:
-                return _page_of(_joined(self._url, href), self._rules)
+                return _plain_page(href, self._rules) or _page_of(_joined(self._url, href), self._rules)
             return None if self.name is None else (self.name, _identity(plain, self._rules))
         except NameRefusedError:
             return None
@@ -229,6 +229,17 @@ def _name_or_none(authority: str, rules: UrlRules) -> str | None:
         return canonical_name(authority, allow_private=rules.allow_private)
     except NameRefusedError:
         return None
+
+
+_ELSEWHERE = re.compile(r"https?://((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)(/.*)")
+
+
+def _plain_page(href: str, rules: UrlRules) -> PlainPage | None:
+    """Where a whole URL leads that no parser of URLs changes; None if there is anything to think about."""
+    found = _ELSEWHERE.fullmatch(href)
+    if found is None or "xn--" in found[1] or not _is_plain(found[2]):
+        return None
+    return canonical_name(found[1], allow_private=rules.allow_private), _identity(found[2], rules)
 
 
 def _page_of(url: str, rules: UrlRules) -> PlainPage:

@@ -39,22 +39,22 @@ class Lookalike(StrEnum):
 
 def looks_like(tree: "LexborHTMLParser") -> Lookalike | None:
     """What this page is instead of content, or None. The tree is not changed."""
-    title = _text(tree.css_first("title"))
-    if tree.body is None or _is_ordinary(tree.body, title):
+    if tree.body is None or _is_ordinary(tree, tree.body):
         return None
     sight = look_at(tree)
     if sight.is_cut_short:
         return None
+    title = _title(tree)
     if not_found.is_not_found(title, sight):
         return Lookalike.NOT_FOUND
     target = _target(tree) if sight.prose < 200 else ""
     return Lookalike.LOGIN_WALL if login.is_login_wall(title, sight, target) else None
 
 
-def _is_ordinary(body: "LexborNode", title: str) -> bool:
+def _is_ordinary(tree: "LexborHTMLParser", body: "LexborNode") -> bool:
     """By the first nodes: their paragraphs are more than a lookalike has, or there are many and no words of one."""
     chars = 0
-    heads = [title]
+    heads: list[str] = []
     stack = [body.iter()]
     for _ in range(_FIRST_NODES):
         node = next(stack[-1], None)
@@ -72,8 +72,12 @@ def _is_ordinary(body: "LexborNode", title: str) -> bool:
             heads.append(_text(node))
         elif tag not in _PASSED:
             stack.append(node.iter())
-    text = plain(" ".join(heads))
+    text = plain(" ".join((_title(tree), *heads)))
     return not (not_found.may_be_in(text) or login.may_be_in(text))
+
+
+def _title(tree: "LexborHTMLParser") -> str:
+    return _text(tree.css_first("title"))
 
 
 def _text(node: "LexborNode | None") -> str:

@@ -73,7 +73,7 @@ class Families:
 def _keys(path: str, folder: Folder) -> tuple[int, int]:
     head, _, query = path.partition("?")
     last = head[head.rfind("/") + 1 :]
-    numbers = "#" if any(char.isdigit() for char in last) else ""
+    numbers = "#" if any(map(str.isdigit, last)) else ""
     family = f"{folder.pattern}{numbers}?{names_in(query)}" if query else f"{folder.pattern}{numbers}"
     level = f"{'/'.join(folder.names[:1])}/{len(folder.names)}"
     return key_of(Kind.FAMILY, family), key_of(Kind.LEVEL, level)

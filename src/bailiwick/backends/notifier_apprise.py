@@ -6,12 +6,12 @@ import re
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 from bailiwick.backends.notifier_child import Mail, Order
 from bailiwick.backends.notifier_webhook import Webhook
+from bailiwick.base.children import end_child
 from bailiwick.base.errors import SettingsError
 from bailiwick.base.review_sections import NotifySettings
 from bailiwick.base.sections import FromEnvironment, NetSettings
@@ -58,9 +58,7 @@ class AppriseNotifier:
     async def close(self) -> None:
         child, self._child = self._child, None
         if child is not None:
-            with suppress(ProcessLookupError):
-                child.kill()
-            await child.wait()
+            await end_child(child)
 
     async def _post(self, notice: Notice) -> NoticeReply:
         if self._webhook is None:

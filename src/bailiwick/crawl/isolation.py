@@ -11,6 +11,7 @@ import struct
 import sys
 from dataclasses import asdict
 
+from bailiwick.base.children import end_child
 from bailiwick.crawl.html import Parsed, parse_page
 
 ATTEMPTS = 3
@@ -78,11 +79,8 @@ class IsolatedParser:
 
     async def _drop(self) -> None:
         child, self._child = self._child, None
-        if child is None:
-            return
-        if child.returncode is None:
-            child.kill()
-        await child.wait()
+        if child is not None:
+            await end_child(child)
 
 
 def main() -> None:

@@ -116,8 +116,7 @@ class Pace:
         return max(0.0, self._not_before - self._now())
 
     def wait_seconds(self) -> float:
-        manners = Manners(self.delay_seconds, self._last, self._not_before, self._latency)
-        return max(0.0, next_allowed(manners) - self._now())
+        return max(0.0, self._next() - self._now())
 
     def is_past(self, moment: float) -> bool:
         return self._now() > moment
@@ -151,8 +150,10 @@ class Pace:
     async def _wait_in_line(self) -> None:
         await self._turn.acquire()
         try:
-            while (wait := self.wait_seconds()) > 0:
-                await asyncio.sleep(wait + _MARGIN_SECONDS)
+            margin = 0.0
+            while self._next() + margin > self._now():  # looked at again: a timer may end early
+                margin = _MARGIN_SECONDS
+                await asyncio.sleep(self._next() + margin - self._now())
         except BaseException:
             self._turn.release()
             raise
@@ -163,6 +164,9 @@ class Pace:
             # An event loop may write after whatever else is ready: when that is done, it is written for certain.
             asyncio.get_running_loop().call_soon(self._note_sent)
         self._turn.release()
+
+    def _next(self) -> float:
+        return next_allowed(Manners(self.delay_seconds, self._last, self._not_before, self._latency))
 
     def _note_sent(self) -> None:
         self._last = self._now()

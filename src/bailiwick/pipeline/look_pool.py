@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from bailiwick.base.children import end_child
 from bailiwick.base.sections import ParseSettings
 from bailiwick.pipeline.look_child import LENGTH, Fault
 from bailiwick.pipeline.looking import Assessed, Look, Seen
@@ -95,8 +96,4 @@ def _read(answer: bytes, form: type[Answer]) -> Answer | Unseen:
 
 
 async def _end(child: asyncio.subprocess.Process | None) -> int | None:
-    if child is None:
-        return None
-    with suppress(ProcessLookupError):
-        child.kill()
-    return await child.wait()
+    return None if child is None else await end_child(child)

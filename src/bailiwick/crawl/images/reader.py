@@ -3,9 +3,9 @@
 import asyncio
 import json
 import sys
-from contextlib import suppress
 from importlib.util import find_spec
 
+from bailiwick.base.children import end_child
 from bailiwick.base.sections import ImageSettings
 from bailiwick.crawl.images.child import ANSWERED, ASKED
 from bailiwick.crawl.images.decoding import ImageFault
@@ -76,12 +76,8 @@ class ImageReader:
 
     async def _drop(self) -> None:
         child, self._child = self._child, None
-        if child is None:
-            return
-        if child.returncode is None:
-            with suppress(ProcessLookupError):
-                child.kill()
-        await child.wait()
+        if child is not None:
+            await end_child(child)
 
 
 async def _exchange(child: asyncio.subprocess.Process, data: bytes, side: int) -> tuple[dict[str, object], bytes]:

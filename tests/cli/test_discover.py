@@ -133,10 +133,11 @@ def test_engines_and_what_they_were_asked_today(land: Path, store: Database) -> 
 
 
 def test_what_would_be_asked_is_shown_without_asking(land: Path) -> None:
+    before = bailiwick("discover", "--sessions", "--json", cwd=land).rows
     plan = bailiwick("discover", "grants {country} {year}", "--set", "country=Bulgaria", "--set", "country=Romania",
                      "--engine", "file:results.jsonl", "--dry-run", "--json", cwd=land)  # fmt: skip
     assert [query[:14] for query in plan.rows[0]["queries"]] == ["grants Bulgari", "grants Romania"]
-    assert len(bailiwick("discover", "--sessions", "--json", cwd=land).rows) <= 2
+    assert bailiwick("discover", "--sessions", "--json", cwd=land).rows == before
     engines = ("--engine", "links", "--engine", "tavily", "--engine", "brave", "--engine", "searxng")
     keys = {"TAVILY_API_KEY": "k", "BRAVE_API_KEY": "k", "BAILIWICK_SEARXNG_BASE_URL": "http://127.0.0.1:9"}
     told = bailiwick("discover", "grants", *engines, "--limit", "50", "--dry-run", cwd=land, **keys).out

@@ -91,6 +91,18 @@ def test_the_first_request_waits_for_nobody_unless_told_to() -> None:
     run(story)
 
 
+@pytest.mark.parametrize("late", [0.0, 0.001])
+def test_who_comes_as_the_delay_ends_allows_for_what_is_still_on_its_way(late: float) -> None:
+    async def story(now: Callable[[], float]) -> None:
+        pace, start = Pace(2.0, now=now), now()
+        (await pace.turn()).sent()
+        await asyncio.sleep(2.0 + late)
+        (await pace.turn()).sent()
+        assert now() - start == pytest.approx(2.002, abs=1e-6)
+
+    run(story)
+
+
 def test_turns_that_are_wanted_at_once_come_one_after_the_other_in_order() -> None:
     async def story(now: Callable[[], float]) -> None:
         pace, start = Pace(1.0, now=now), now()

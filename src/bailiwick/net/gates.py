@@ -17,7 +17,7 @@ _RETRY_JITTER = 0.2
 _LATENCY_WEIGHT = 0.2
 _LONGEST_LATENCY_SECONDS = 60.0
 _MARGIN_SECONDS = 0.002
-"""Who waited for a delay waits so much longer: the request before may have been longer on its way to the host."""
+"""Who waits for a delay waits so much longer: the request before may have been longer on its way to the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ class Pace:
         self.delay_seconds = delay_seconds
         self._now = now
         self._last = float("-inf")
-        self._not_before = now() + first_after_seconds
+        self._began = now()
+        self._not_before = self._began + first_after_seconds
         self._latency = 0.0
         self._places = asyncio.Semaphore(most_at_once)
         self._turn = asyncio.Lock()
@@ -150,10 +151,11 @@ class Pace:
     async def _wait_in_line(self) -> None:
         await self._turn.acquire()
         try:
-            margin = 0.0
-            while self._next() + margin > self._now():  # looked at again: a timer may end early
+            is_first = self._next() == self._began
+            margin = 0.0 if is_first or not self.delay_seconds else _MARGIN_SECONDS
+            while (wait := self._next() + margin - self._now()) > 0:  # looked at again: a timer may end early
                 margin = _MARGIN_SECONDS
-                await asyncio.sleep(self._next() + margin - self._now())
+                await asyncio.sleep(wait)
         except BaseException:
             self._turn.release()
             raise
